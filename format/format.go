@@ -1,0 +1,66 @@
+// Package format turns the bytes of records into columns.
+//
+// A Decoder is made for one list of Columns and appends the records of source blocks to Arrow builders of exactly that
+// layout; a record that does not fit goes to a function with its position and the reason, and leaves no trace in the
+// columns. A Framer cuts a file into records. format/json is the first of both.
+//
+// Invariants:
+//
+//   - A value is stored exactly or its record is bad: no rounding, no wrapping, no default, no replacement character.
+//   - Decoding is a function of the bytes and the columns alone.
+package format
+
+import (
+	"io"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/sluicedata/sluice/schema"
+	"github.com/sluicedata/sluice/source"
+)
+
+// Column says where a column's values come from.
+type Column struct {
+	Name     string
+	Type     *schema.Type
+	Nullable bool
+	// From is the path of the value in the record; see ParsePath. Empty means the field called Name.
+	From Path
+	// Meta names a value that the source brings beside the record ("kafka.offset", "file.path"); then From is empty.
+	Meta string
+}
+
+// Bad is a record that could not be decoded. Value is valid only until the function that got it returns.
+type Bad struct {
+	Partition string
+	Position  int64
+	Column    string // empty when the record as a whole is at fault
+	Reason    string
+	Value     []byte
+}
+
+// Decoder appends records to columns. Not safe for concurrent use.
+type Decoder interface {
+	// Decode appends the block's good records and hands its bad ones to bad, in order. An error of bad ends it and is
+	// returned as it is.
+	Decode(b *source.Block, bad func(Bad) error) error
+	// Rows is the number of rows since the last Flush.
+	Rows() int
+	// Flush returns these rows, in the columns' order, and begins anew. The caller releases the record.
+	Flush() arrow.Record
+	// Unknown counts, over the decoder's life, the fields of records that no column takes, by path.
+	Unknown() map[string]int64
+}
+
+// Framer cuts a stream into records. It calls emit with values that are valid only until emit returns, their positions
+// (line numbers from 1), and the faults among them; bytes is how much of r the call covers.
+type Framer interface {
+	Frame(r io.Reader, emit func(values [][]byte, positions []int64, faults []source.Fault, bytes int64) error) error
+}
+
+// Inferrer learns columns from records.
+type Inferrer interface {
+	Infer(b *source.Block) error
+	// Columns returns what was learned, and notices about names that had to be changed.
+	Columns() (columns []Column, notices []string, err error)
+}
