@@ -34,7 +34,10 @@ type Source interface {
 	Advance(batch int64, ranges []offsetlog.Range)
 
 	// Read hands the records of the ranges to emit, block by block. An error of emit ends it and is returned as it is.
-	Read(ctx context.Context, ranges []offsetlog.Range, emit func(*Block) error) error
+	//
+	// lost are the parts of the ranges that the source lost between plan and read, when it was told to go on
+	// (on_data_loss: skip): each with Lost set, in the order of the ranges. Nothing was emitted for them.
+	Read(ctx context.Context, ranges []offsetlog.Range, emit func(*Block) error) (lost []offsetlog.Range, err error)
 
 	// Committed tells that the batch is in the table, for what monitoring wants to know (a Kafka group's offsets). Its
 	// error is reported, never fatal.
