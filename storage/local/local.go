@@ -1,0 +1,163 @@
+// Package local keeps objects as files under one folder of a local disk.
+//
+// It is the storage backend for tables, checkpoints and landing folders on disks that have hard links, POSIX locks on
+// open files and an fsync that means it (ext4, xfs, btrfs, apfs, tmpfs). Keys are paths below the root.
+//
+// How a write becomes durable and visible, in this order, each step on disk before the next:
+//
+//	put      write _staging/ATTEMPT/.put-N, fsync, link to the key (fails if it exists), fsync the key's folder
+//	stage    write _staging/ATTEMPT/KEY
+//	publish  fsync it, link to KEY, fsync KEY's folder
+//	settle   unlink _staging/ATTEMPT/KEY
+//
+// ATTEMPT is a fresh UUID for each Store, and its folder holds .lock, on which the Store keeps a lock for as long as it
+// lives: who can take that lock knows that the attempt is dead, however long it has been silent (a stopped process keeps
+// its locks). So a sweep needs no clock. A staged name that outlives its publishing tells the sweep of the next start
+// which data files a dead attempt may have left without a commit.
+//
+// Nothing is ever renamed over an existing file.
+package local
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+
+	"github.com/google/uuid"
+
+	"github.com/sluicedata/sluice/storage"
+)
+
+// stagingFolder lies directly under the root; readers of Delta tables ignore folders whose names begin with "_".
+const stagingFolder = "_staging"
+
+// Store is a folder. Its zero value is not usable; see New.
+type Store struct {
+	root string
+
+	mu      sync.Mutex
+	attempt *attempt            // nil until something is written
+	folders map[string]struct{} // known to exist and to be durable
+	puts    int
+}
+
+var _ storage.Store = (*Store)(nil)
+
+// New returns the store rooted at a folder. It does no I/O; the folder is made when something is written.
+func New(root string) *Store {
+	return &Store{root: filepath.Clean(root), folders: map[string]struct{}{}}
+}
+
+// URL returns the folder's path.
+func (s *Store) URL() string { return s.root }
+
+// Close unlocks what this store has staged, so that the next Sweep of any process takes it for dead. With nothing
+// staged it leaves nothing behind.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.attempt == nil {
+		return nil
+	}
+	err := s.attempt.release()
+	s.attempt = nil
+	return err
+}
+
+func (s *Store) path(key string) string { return filepath.Join(s.root, filepath.FromSlash(key)) }
+
+// Get reads a whole file.
+func (s *Store) Get(ctx context.Context, key string) ([]byte, error) {
+	if err := check(ctx, "get", key); err != nil {
+		return nil, err
+	}
+	body, err := os.ReadFile(s.path(key))
+	if err != nil {
+		return nil, fail("get", key, err)
+	}
+	return body, nil
+}
+
+// Open opens a file.
+func (s *Store) Open(ctx context.Context, key string) (storage.Object, error) {
+	if err := check(ctx, "open", key); err != nil {
+		return nil, err
+	}
+	f, err := os.Open(s.path(key))
+	if err != nil {
+		return nil, fail("open", key, err)
+	}
+	info, err := f.Stat()
+	if err == nil && info.IsDir() {
+		err = fs.ErrNotExist
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, fail("open", key, err)
+	}
+	return &object{File: f, size: info.Size()}, nil
+}
+
+type object struct {
+	*os.File
+	size int64
+}
+
+func (o *object) Size() int64 { return o.size }
+
+// Stat describes a file.
+func (s *Store) Stat(ctx context.Context, key string) (storage.Info, error) {
+	if err := check(ctx, "stat", key); err != nil {
+		return storage.Info{}, err
+	}
+	info, err := os.Stat(s.path(key))
+	if err == nil && info.IsDir() {
+		err = fs.ErrNotExist
+	}
+	if err != nil {
+		return storage.Info{}, fail("stat", key, err)
+	}
+	return storage.Info{Key: key, Size: info.Size(), Modified: info.ModTime()}, nil
+}
+
+// Delete unlinks a file.
+func (s *Store) Delete(ctx context.Context, key string) error {
+	if err := check(ctx, "delete", key); err != nil {
+		return err
+	}
+	if err := os.Remove(s.path(key)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fail("delete", key, err)
+	}
+	return nil
+}
+
+func check(ctx context.Context, op, key string) error {
+	if err := ctx.Err(); err != nil {
+		return fail(op, key, err)
+	}
+	if err := storage.CheckKey(key); err != nil {
+		return fail(op, key, err)
+	}
+	return nil
+}
+
+func fail(op, key string, err error) error {
+	var pathError *fs.PathError
+	if errors.As(err, &pathError) {
+		err = pathError.Err // the key says it already
+	}
+	var linkError *os.LinkError
+	if errors.As(err, &linkError) {
+		err = linkError.Err
+	}
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		err = storage.ErrNotExist
+	}
+	return &storage.Error{Op: op, Key: key, Err: err}
+}
+
+func newAttemptName() string { return uuid.NewString() }

@@ -1,0 +1,148 @@
+package storagetest
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/sluicedata/sluice/storage"
+)
+
+func stagePublishSettle(t *testing.T, open func() storage.Store) {
+	s := open()
+	w := stage(t, s, "p=1/part-0", "hello ", "world")
+	if got := keys(t, open(), "", ""); len(got) != 0 {
+		t.Errorf("listed before Publish: %v", got)
+	}
+	if _, err := open().Get(t.Context(), "p=1/part-0"); err == nil {
+		t.Error("readable before Publish")
+	}
+	if err := w.Publish(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := get(t, open(), "p=1/part-0"); got != "hello world" {
+		t.Errorf("published %q", got)
+	}
+	if err := w.Settle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := open().Sweep(t.Context(), keepNone); n != 0 || err != nil {
+		t.Errorf("Sweep after Settle: %d, %v", n, err)
+	}
+	if got := get(t, open(), "p=1/part-0"); got != "hello world" {
+		t.Errorf("after Sweep %q", got)
+	}
+}
+
+func abort(t *testing.T, open func() storage.Store) {
+	s := open()
+	unpublished := stage(t, s, "a", "x")
+	published := stage(t, s, "b", "x")
+	if err := published.Publish(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range []storage.Staged{unpublished, published} {
+		for range 2 {
+			if err := w.Abort(t.Context()); err != nil {
+				t.Errorf("Abort: %v", err)
+			}
+		}
+	}
+	if got := keys(t, open(), "", ""); len(got) != 0 {
+		t.Errorf("after Abort: %v", got)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := open().Sweep(t.Context(), keepNone); n != 0 || err != nil {
+		t.Errorf("Sweep after Abort: %d, %v", n, err)
+	}
+}
+
+func sweep(t *testing.T, open func() storage.Store) {
+	dead, alive := open(), open()
+	stage(t, dead, "dead/1", "x")
+	orphan := stage(t, dead, "dead/2", "x")
+	if err := orphan.Publish(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	living := stage(t, alive, "alive/1", "x")
+	if n, err := open().Sweep(t.Context(), keepNone); n != 0 || err != nil {
+		t.Errorf("Sweep while both live: %d, %v", n, err)
+	}
+	if err := dead.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := alive.Sweep(t.Context(), keepNone); n == 0 || err != nil {
+		t.Errorf("Sweep of the dead: %d, %v", n, err)
+	}
+	if err := living.Publish(t.Context()); err != nil {
+		t.Errorf("Publish of the living: %v", err)
+	}
+	if got := keys(t, open(), "", ""); !slices.Equal(got, []string{"alive/1"}) {
+		t.Errorf("left: %v, want alive/1", got)
+	}
+}
+
+func sweepKeeps(t *testing.T, open func() storage.Store) {
+	s := open()
+	for _, key := range []string{"kept", "lost"} {
+		if err := stage(t, s, key, "x").Publish(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := open().Sweep(t.Context(), func(key string) (bool, error) { return key == "kept", nil }); err != nil {
+		t.Fatal(err)
+	}
+	if got := keys(t, open(), "", ""); !slices.Equal(got, []string{"kept"}) {
+		t.Errorf("left: %v, want kept", got)
+	}
+}
+
+func keepNone(string) (bool, error) { return false, nil }
+
+func stage(t *testing.T, s storage.Store, key string, parts ...string) storage.Staged {
+	t.Helper()
+	w, err := s.Stage(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range parts {
+		if _, err := w.Write([]byte(p)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return w
+}
+
+func put(t *testing.T, s storage.Store, key, body string) {
+	t.Helper()
+	if outcome, err := s.PutIfAbsent(t.Context(), key, []byte(body)); outcome != storage.Stored || err != nil {
+		t.Fatalf("put %q: %v, %v", key, outcome, err)
+	}
+}
+
+func get(t *testing.T, s storage.Store, key string) string {
+	t.Helper()
+	body, err := s.Get(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
+}
+
+func keys(t *testing.T, s storage.Store, prefix, startAfter string) (got []string) {
+	t.Helper()
+	if err := s.List(t.Context(), prefix, startAfter, func(i storage.Info) error {
+		got = append(got, i.Key)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
