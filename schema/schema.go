@@ -1,9 +1,23 @@
 // Package schema holds Delta Lake's types in their three spellings: the JSON of the table's log (PROTOCOL.md, "Schema
 // Serialization Format"), Spark's DDL for people (struct<os:string,screen_w:int>), and Arrow for the columns that travel
 // between Sluice's parts.
+//
+// It is the bottom of the tree beside storage: commitlog parses metaData with it, pipeline the columns of its file, format
+// and table build and check Arrow records by it. A Type is a value; nothing here does I/O.
+//
+// Invariants:
+//
+//   - ParseJSON and JSON are exact: metadata that means nothing here is kept byte for byte, and no alias is let through,
+//     since other readers refuse a table for one.
+//   - Field names inside one struct differ in more than case.
+//   - A Type that a parser returned is valid: decimals have 1 to 38 digits and a scale within them, nesting is at most
+//     MaxDepth deep.
 package schema
 
 import "encoding/json"
+
+// MaxDepth bounds the nesting of types that are parsed; far beyond any real table, far below the end of the stack.
+const MaxDepth = 100
 
 // Kind is the outermost constructor of a type.
 type Kind int
@@ -47,3 +61,51 @@ type Field struct {
 	Nullable bool
 	Metadata map[string]json.RawMessage // unknown keys are kept as they are
 }
+
+// Of returns the type of a kind that needs no more than its kind.
+func Of(k Kind) *Type { return &Type{Kind: k} }
+
+// DecimalOf returns decimal(precision, scale).
+func DecimalOf(precision, scale int) *Type {
+	return &Type{Kind: Decimal, Precision: precision, Scale: scale}
+}
+
+// ArrayOf returns an array whose elements may be null.
+func ArrayOf(elem *Type) *Type { return &Type{Kind: Array, Elem: elem, ContainsNull: true} }
+
+// MapOf returns a map whose values may be null.
+func MapOf(key, value *Type) *Type {
+	return &Type{Kind: Map, Key: key, Elem: value, ContainsNull: true}
+}
+
+// StructOf returns a struct of the given fields.
+func StructOf(fields ...Field) *Type { return &Type{Kind: Struct, Fields: fields} }
+
+// Nested says whether the type has types inside.
+func (t *Type) Nested() bool { return t.Kind == Array || t.Kind == Map || t.Kind == Struct }
+
+// Index returns the position of the struct's field of exactly this name, or -1.
+func (t *Type) Index(name string) int {
+	for i := range t.Fields {
+		if t.Fields[i].Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// Contains says whether the type is of the kind, or has it anywhere inside.
+func (t *Type) Contains(k Kind) bool {
+	if t.Kind == k || t.Key != nil && t.Key.Contains(k) || t.Elem != nil && t.Elem.Contains(k) {
+		return true
+	}
+	for i := range t.Fields {
+		if t.Fields[i].Type.Contains(k) {
+			return true
+		}
+	}
+	return false
+}
+
+// String is DDL, for messages.
+func (t *Type) String() string { return t.DDL() }
