@@ -1,0 +1,140 @@
+package pipeline
+
+import (
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+const (
+	defaultSettle         = 2 * time.Second
+	defaultMaxRecordBytes = 64 << 20
+)
+
+func isMapping(v value) bool  { return v.node.Kind == yaml.MappingNode }
+func isSequence(v value) bool { return v.node.Kind == yaml.SequenceNode }
+
+func (r *reader) readSource(f *File, v value) {
+	fields, ok := r.section(v, "source")
+	if !ok {
+		return
+	}
+	files, hasFiles := fields["files"]
+	kafka, hasKafka := fields["kafka"]
+	switch {
+	case hasFiles && hasKafka:
+		r.fault(kafka, "stands beside files, and a pipeline has one source", "keep files or kafka, and write a second pipeline file for the other")
+	case !hasFiles && !hasKafka:
+		r.fault(v, "has neither files nor kafka", "write files: {path: landing} or kafka: {brokers: [localhost:9092], topics: [my_topic]}")
+	}
+	if hasFiles {
+		f.Source.Files = r.files(files)
+	}
+	if hasKafka {
+		f.Source.Kafka = r.kafka(kafka, f.Name)
+	}
+	f.Source.Format = r.format(fields, hasFiles, hasKafka)
+}
+
+func (r *reader) files(v value) *Files {
+	out := &Files{Settle: defaultSettle, Overwritten: OverwrittenError}
+	fields, ok := r.section(v, "source.files")
+	if !ok {
+		return out
+	}
+	if p, ok := r.need(fields, v, "path", "landing/*.ndjson"); ok {
+		r.landing(out, p)
+	}
+	if s, ok := fields["settle"]; ok {
+		out.Settle, _ = r.duration(s, "2s")
+	}
+	if o, ok := fields["overwritten"]; ok {
+		oneOf(r, o, &out.Overwritten, OverwrittenError, OverwrittenIgnore, OverwrittenReprocess)
+	}
+	return out
+}
+
+// landing splits a path into the folder and the glob below it. Only what the file says can be a glob: the file's own
+// folder may have any name.
+func (r *reader) landing(out *Files, v value) {
+	written, ok := r.localPath(v, "landing/*.ndjson")
+	if !ok {
+		return
+	}
+	root, pattern := splitGlob(written)
+	for _, element := range strings.Split(pattern, "/") {
+		if _, err := path.Match(element, ""); err != nil {
+			r.fault(v, "holds a glob that is not one: "+element, "close the bracket, or write [[] for the bracket itself")
+			return
+		}
+	}
+	out.Root, out.Pattern = r.resolve(root), pattern
+	out.Path = filepath.Join(out.Root, pattern)
+}
+
+// splitGlob cuts a path before its first element with a wildcard.
+func splitGlob(p string) (root, pattern string) {
+	p = filepath.Clean(p)
+	wild := strings.IndexAny(p, `*?[`)
+	if wild < 0 {
+		return p, ""
+	}
+	cut := strings.LastIndexByte(p[:wild], '/')
+	switch cut {
+	case -1:
+		return ".", p
+	case 0:
+		return "/", p[1:]
+	default:
+		return p[:cut], p[cut+1:]
+	}
+}
+
+func (r *reader) format(source map[string]value, hasFiles, hasKafka bool) Format {
+	out := Format{Name: "json", JSON: JSON{Layout: LayoutAuto, MaxRecordBytes: defaultMaxRecordBytes, Tombstones: TombstonesBad}}
+	v, ok := source["format"]
+	if !ok {
+		return out
+	}
+	if !isMapping(v) {
+		oneOf(r, v, &out.Name, "json")
+		return out
+	}
+	fields, ok := r.section(v, "source.format")
+	if !ok {
+		return out
+	}
+	options, ok := r.need(fields, v, "json", "{layout: auto}")
+	if !ok {
+		return out
+	}
+	r.jsonOptions(&out.JSON, options, hasFiles, hasKafka)
+	return out
+}
+
+func (r *reader) jsonOptions(out *JSON, v value, hasFiles, hasKafka bool) {
+	fields, ok := r.section(v, "source.format.json")
+	if !ok {
+		return
+	}
+	if l, ok := fields["layout"]; ok {
+		oneOf(r, l, &out.Layout, LayoutAuto, LayoutLines, LayoutArray)
+		if !hasFiles && hasKafka {
+			r.fault(l, "is about files, and the source is kafka, where a message is a record", "delete it")
+		}
+	}
+	if m, ok := fields["max_record_bytes"]; ok {
+		if n, ok := r.size(m, "64MB"); ok {
+			out.MaxRecordBytes = n
+		}
+	}
+	if t, ok := fields["tombstones"]; ok {
+		oneOf(r, t, &out.Tombstones, TombstonesBad, TombstonesDrop)
+		if hasFiles && !hasKafka {
+			r.fault(t, "is about Kafka records without a value, and the source is files", "delete it")
+		}
+	}
+}
