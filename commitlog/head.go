@@ -1,0 +1,171 @@
+package commitlog
+
+import (
+	"hash/maphash"
+	"maps"
+	"strings"
+	"time"
+
+	"github.com/sluicedata/sluice/schema"
+)
+
+// Head is what an appender has to know of a table at a version. It is a value: once returned, it and all that it refers
+// to stay as they are.
+type Head struct {
+	Version  int64
+	Protocol Protocol
+	Metadata Metadata
+	Apps     map[string]App // by appId; also those that delta.setTransactionRetentionDuration says have expired
+
+	// Files and Bytes count the live data files. They are exact after Load and stay so over commits that add fresh files
+	// or remove live ones; a foreign commit that adds a live file again, or removes one without saying its size, puts
+	// them off until the next Load.
+	Files int64
+	Bytes int64
+
+	// LastICT is the in-commit timestamp of the version, in ms since the epoch; 0 when the table has none.
+	LastICT int64
+
+	table      string // URL
+	schema     *schema.Type
+	unwritable error  // why an append is refused
+	protocolAt int64  // version of the last protocol action
+	metadataAt int64  // version of the last metaData action
+	sum        uint64 // of the version's commit file
+}
+
+// App is how far an application has got with the table, by its newest txn action.
+type App struct {
+	Batch        int64  // txn.version
+	LastUpdated  int64  // ms since the epoch; 0 when the action has none
+	Version      int64  // of the table, that the action came with
+	UserMetadata string // commitInfo.userMetadata of that version
+	TxnID        string // commitInfo.txnId of that version
+}
+
+// Schema is the table's schema, a struct. It is shared: not to be changed.
+func (h *Head) Schema() *schema.Type { return h.schema }
+
+// Writable tells whether the table may be appended to: nil, or an *UnsupportedError that names what stands against it.
+func (h *Head) Writable() error { return h.unwritable }
+
+// TxnRetention is the table's delta.setTransactionRetentionDuration: how long other engines keep the record of an
+// application's last batch after it was made. 0 means for ever, which is the default. A pipeline that pauses for longer
+// than this loses the protection from committing a batch twice as soon as another engine writes a log checkpoint.
+func (h *Head) TxnRetention() (time.Duration, error) {
+	text, ok := h.Metadata.Configuration[propTxnRetention]
+	if !ok {
+		return 0, nil
+	}
+	return ParseInterval(text)
+}
+
+// files keeps the counters of a head.
+type files interface {
+	add(h *Head, a *Add)
+	remove(h *Head, r *Remove)
+}
+
+// next is the head after one more commit, whose file has the given sum. It fails when the commit makes the table
+// unreadable.
+func (h *Head) next(c *Commit, sum uint64) (*Head, error) {
+	if err := checkFirst(h.table, c); err != nil {
+		return nil, err
+	}
+	n := *h
+	if len(c.Txns) > 0 {
+		n.Apps = maps.Clone(h.Apps)
+	}
+	n.apply(c, arithmetic{})
+	n.sum = sum
+	if c.Protocol != nil || c.Metadata != nil {
+		if err := n.gate(); err != nil {
+			return nil, err
+		}
+	}
+	return &n, nil
+}
+
+// apply reconciles one more commit into a head that nobody else has seen.
+func (h *Head) apply(c *Commit, f files) {
+	h.Version = c.Version
+	if c.Protocol != nil {
+		h.Protocol, h.protocolAt = *c.Protocol, c.Version
+	}
+	if c.Metadata != nil {
+		h.Metadata, h.metadataAt = c.Metadata.complete(), c.Version
+	}
+	h.LastICT = 0
+	if c.Info != nil && h.inCommitTimestamps() {
+		h.LastICT = c.Info.InCommitTimestamp
+	}
+	applyTxns(h.Apps, c)
+	for i := range c.Adds {
+		f.add(h, &c.Adds[i])
+	}
+	for i := range c.Removes {
+		f.remove(h, &c.Removes[i])
+	}
+}
+
+func applyTxns(apps map[string]App, c *Commit) {
+	for _, t := range c.Txns {
+		app := App{Batch: t.Version, LastUpdated: t.LastUpdated, Version: c.Version, TxnID: c.txnID()}
+		if c.Info != nil {
+			app.UserMetadata = c.Info.UserMetadata
+		}
+		apps[t.AppID] = app
+	}
+}
+
+// inCommitTimestamps tells whether commits carry in-commit timestamps ("In-Commit Timestamps").
+func (h *Head) inCommitTimestamps() bool { return inCommitTimestamps(h.Protocol, h.Metadata) }
+
+func inCommitTimestamps(p Protocol, m Metadata) bool {
+	return p.Supports(featureInCommitTimestamp) && isTrue(m.Configuration[propInCommitTimestamps])
+}
+
+func isTrue(property string) bool { return strings.EqualFold(property, "true") }
+
+// arithmetic counts without knowing which files are live.
+type arithmetic struct{}
+
+func (arithmetic) add(h *Head, a *Add) {
+	h.Files++
+	h.Bytes += a.Size
+}
+
+func (arithmetic) remove(h *Head, r *Remove) {
+	h.Files--
+	if r.Size != nil {
+		h.Bytes -= *r.Size
+	}
+}
+
+// census counts exactly, by remembering the size of every live file under the hash of its key.
+type census struct {
+	seed maphash.Seed
+	live map[uint64]int64
+}
+
+func newCensus() *census { return &census{seed: maphash.MakeSeed(), live: make(map[uint64]int64)} }
+
+func (s *census) add(h *Head, a *Add) {
+	k := maphash.Comparable(s.seed, a.Key())
+	if size, again := s.live[k]; again {
+		h.Files--
+		h.Bytes -= size
+	}
+	s.live[k] = a.Size
+	h.Files++
+	h.Bytes += a.Size
+}
+
+func (s *census) remove(h *Head, r *Remove) {
+	k := maphash.Comparable(s.seed, r.Key())
+	if size, live := s.live[k]; live {
+		delete(s.live, k)
+		h.Files--
+		h.Bytes -= size
+	}
+}
