@@ -1,0 +1,213 @@
+package kafka
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+const (
+	// missingGrace is how long a topic may be unknown before it counts as missing: brokers learn of new topics late.
+	missingGrace = 3 * time.Second
+	// attemptTimeout bounds one round of requests, so that a broker that holds its connections but does not answer is
+	// noticed.
+	attemptTimeout = 30 * time.Second
+	backoffMin     = 50 * time.Millisecond
+	backoffMax     = 2 * time.Second
+)
+
+// cluster asks the brokers of one cluster, and waits for them. Safe for concurrent use.
+type cluster struct {
+	client    *kgo.Client
+	cfg       Config
+	outages   *outages
+	inflate   kgo.Decompressor
+	connected atomic.Bool // some request was answered
+
+	mu       sync.Mutex // one refresh at a time; guards topology
+	topology *topology
+}
+
+func newCluster(client *kgo.Client, cfg Config) *cluster {
+	return &cluster{client: client, cfg: cfg, outages: newOutages(cfg.Notice), inflate: kgo.DefaultDecompressor()}
+}
+
+// topology is the topics' ids and leaders at one time.
+type topology struct {
+	at     time.Time
+	topics map[string]*topicInfo
+}
+
+type topicInfo struct {
+	id      string
+	rawID   [16]byte
+	leaders map[int32]int32 // by partition; -1 while there is none
+}
+
+// retry repeats attempt until it succeeds, fails for good, or ctx ends. Once the cluster has been reached there is no
+// other limit; the first contact has to succeed within Config.ConnectTimeout.
+func (c *cluster) retry(ctx context.Context, what string, attempt func(context.Context) error) error {
+	begun := time.Now()
+	var failed []string // what Notice was told of
+	for wait := backoffMin; ; wait = min(wait*2, backoffMax) {
+		one, cancel := context.WithTimeout(ctx, attemptTimeout)
+		err := attempt(one)
+		cancel()
+		switch {
+		case err == nil:
+			c.outages.over(failed)
+			return nil
+		case ctx.Err() != nil:
+			return fmt.Errorf("%s: %w", what, context.Cause(ctx))
+		case permanent(err):
+			return err
+		case !waitable(err), c.hopeless(err, time.Since(begun)):
+			return fmt.Errorf("%s: Kafka at %s: %w%s", what, c.cfg.address(), err, advice(err))
+		}
+		failed = append(failed[:min(len(failed), 1)], cause(what, err))
+		c.outages.report(cause(what, err), fmt.Sprintf("%s: Kafka at %s: %v", what, c.cfg.address(), err))
+		if err := sleep(ctx, wait); err != nil {
+			return fmt.Errorf("%s: %w", what, err)
+		}
+	}
+}
+
+// cause names what is broken: the connection, for all who use it, or one thing alone, when a broker says so.
+func cause(what string, err error) string {
+	var code *kerr.Error
+	if errors.As(err, &code) {
+		return what
+	}
+	return "reach Kafka"
+}
+
+// hopeless says whether a cluster that never answered is to be given up.
+func (c *cluster) hopeless(err error, waited time.Duration) bool {
+	if c.connected.Load() {
+		return false
+	}
+	limit := c.cfg.ConnectTimeout
+	var eof *kgo.ErrFirstReadEOF
+	if errors.As(err, &eof) { // the listener wants TLS or SASL, or other ones
+		limit = min(limit, time.Second)
+	}
+	return waited >= limit
+}
+
+// sleep waits, or returns the cause of ctx's end.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// metadata asks for the topics, past all caches. A topic that does not exist is left out.
+func (c *cluster) metadata(ctx context.Context, topics []string) (*topology, error) {
+	req := kmsg.NewPtrMetadataRequest()
+	for _, name := range topics {
+		t := kmsg.NewMetadataRequestTopic()
+		t.Topic = kmsg.StringPtr(name)
+		req.Topics = append(req.Topics, t)
+	}
+	resp, err := req.RequestWith(ctx, c.client)
+	if err != nil {
+		return nil, err
+	}
+	c.connected.Store(true)
+	if err := kerr.ErrorForCode(resp.ErrorCode); err != nil {
+		return nil, err
+	}
+	found := &topology{at: time.Now(), topics: map[string]*topicInfo{}}
+	for _, t := range resp.Topics {
+		if t.Topic == nil {
+			continue
+		}
+		switch err := kerr.ErrorForCode(t.ErrorCode); {
+		case errors.Is(err, kerr.UnknownTopicOrPartition):
+			continue
+		case err != nil:
+			return nil, fmt.Errorf("topic %s: %w", *t.Topic, err)
+		}
+		info := &topicInfo{rawID: t.TopicID, id: topicID(t.TopicID), leaders: map[int32]int32{}}
+		for _, p := range t.Partitions {
+			info.leaders[p.Partition] = p.Leader
+		}
+		found.topics[*t.Topic] = info
+	}
+	return found, nil
+}
+
+// topicID writes an id as Kafka's own tools do, and none as "".
+func topicID(raw [16]byte) string {
+	if raw == [16]byte{} {
+		return ""
+	}
+	return base64.RawURLEncoding.EncodeToString(raw[:])
+}
+
+// refresh gives a topology of the topics that is newer than the given time, asking only when there is none yet. It may
+// lack topics that do not exist.
+func (c *cluster) refresh(ctx context.Context, topics []string, after time.Time) (*topology, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.topology != nil && c.topology.at.After(after) && c.topology.has(topics) {
+		return c.topology, nil
+	}
+	found, err := c.metadata(ctx, topics)
+	if err != nil {
+		return nil, err
+	}
+	c.topology = found
+	return found, nil
+}
+
+func (t *topology) has(topics []string) bool {
+	for _, name := range topics {
+		if t.topics[name] == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// leader is the broker to ask about a partition.
+func (t *topology) leader(p partition) (int32, error) {
+	info := t.topics[p.topic]
+	if info == nil {
+		return 0, &MissingError{Name: p.topic}
+	}
+	leader, ok := info.leaders[p.number]
+	switch {
+	case !ok:
+		return 0, &MissingError{Name: p.String()}
+	case leader < 0:
+		return 0, fmt.Errorf("%s has no leader: %w", p, kerr.LeaderNotAvailable)
+	}
+	return leader, nil
+}
+
+// patience turns a topic that is missing into a wait, for missingGrace.
+type patience struct{ since time.Time }
+
+func (p *patience) missing(name string) error {
+	if p.since.IsZero() {
+		p.since = time.Now()
+	}
+	if time.Since(p.since) >= missingGrace {
+		return &MissingError{Name: name}
+	}
+	return fmt.Errorf("topic %s: %w", name, kerr.UnknownTopicOrPartition)
+}

@@ -1,0 +1,146 @@
+package kafka
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/sluicedata/sluice/offsetlog"
+)
+
+// RecreatedError says that a topic was deleted and created again, so that its offsets mean other records than those that
+// the pipeline's positions mean.
+type RecreatedError struct {
+	Topic string
+	Known string // id of the topic that the plans name
+	Found string // id of the topic that the cluster has
+}
+
+func (e *RecreatedError) Error() string {
+	return fmt.Sprintf("topic %s was deleted and created again: the plans name topic id %s, the cluster has %s; "+
+		"run with --topic-recreated from-earliest to read the new topic from its beginning", e.Topic, e.Known, e.Found)
+}
+
+// DataLostError says that the brokers no longer have offsets that were to be read.
+type DataLostError struct {
+	Gaps []offsetlog.Range // each [from, to) that is gone, marked Lost
+}
+
+func (e *DataLostError) Error() string {
+	gaps := make([]string, len(e.Gaps))
+	for i, g := range e.Gaps {
+		gaps[i] = fmt.Sprintf("%s [%d, %d)", g.Partition, g.From, g.To)
+	}
+	return fmt.Sprintf("the brokers no longer have offsets that were not read yet: %s; "+
+		"they were deleted by retention or by an administrator: set on_data_loss: skip to go on behind them and have the gaps recorded",
+		strings.Join(gaps, ", "))
+}
+
+// TruncatedError says that a partition ends before a position that was already planned: its log lost records at the end.
+type TruncatedError struct {
+	Partition string
+	Position  int64 // where the pipeline is
+	End       int64 // high watermark
+}
+
+func (e *TruncatedError) Error() string {
+	return fmt.Sprintf("%s ends at offset %d, before position %d: its log was cut (unclean leader election, or a restored "+
+		"cluster), and what is written there next would be missed; find out which records are gone, then read on under a new "+
+		"pipeline name with start offsets", e.Partition, e.End, e.Position)
+}
+
+// MissingError says that a topic or partition that is to be read does not exist.
+type MissingError struct {
+	Name string // "orders" or "orders/3"
+}
+
+func (e *MissingError) Error() string {
+	kind := "topic"
+	if strings.Contains(e.Name, "/") {
+		kind = "partition"
+	}
+	return fmt.Sprintf("%s %s does not exist on the cluster; create it, or correct topics and start", kind, e.Name)
+}
+
+// waitable says whether the same request may succeed later.
+func waitable(err error) bool {
+	var code *kerr.Error
+	switch {
+	case errors.As(err, &code):
+		return code.Retriable || errors.Is(code, kerr.UnknownServerError)
+	case errors.Is(err, kgo.ErrClientClosed), untrusted(err), permanent(err):
+		return false
+	}
+	return true
+}
+
+// permanent says whether the error is a finding of this package, which no further attempt changes.
+func permanent(err error) bool {
+	var (
+		recreated *RecreatedError
+		lost      *DataLostError
+		truncated *TruncatedError
+		missing   *MissingError
+		corrupt   *corruptError
+	)
+	return errors.As(err, &recreated) || errors.As(err, &lost) || errors.As(err, &truncated) ||
+		errors.As(err, &missing) || errors.As(err, &corrupt)
+}
+
+// untrusted says whether the two sides could not agree on TLS.
+func untrusted(err error) bool {
+	var (
+		verification *tls.CertificateVerificationError
+		authority    x509.UnknownAuthorityError
+		hostname     x509.HostnameError
+		invalid      x509.CertificateInvalidError
+		header       tls.RecordHeaderError
+		alert        tls.AlertError
+	)
+	return errors.As(err, &verification) || errors.As(err, &authority) || errors.As(err, &hostname) ||
+		errors.As(err, &invalid) || errors.As(err, &header) || errors.As(err, &alert)
+}
+
+// advice is what to do about an error that is not waited for, with a leading "; ", or empty.
+func advice(err error) string {
+	var (
+		eof    *kgo.ErrFirstReadEOF
+		header tls.RecordHeaderError
+	)
+	switch {
+	case errors.Is(err, kerr.SaslAuthenticationFailed):
+		return "; check sasl.username, sasl.password and sasl.mechanism"
+	case errors.Is(err, kerr.UnsupportedSaslMechanism):
+		return "; the broker does not offer this sasl.mechanism"
+	case errors.Is(err, kerr.TopicAuthorizationFailed):
+		return "; grant this user the operations Read and Describe on the topic"
+	case errors.Is(err, kerr.GroupAuthorizationFailed):
+		return "; grant this user the operation Read on the group"
+	case errors.As(err, &header):
+		return "; the broker does not speak TLS on this port: check brokers and tls.enabled"
+	case untrusted(err):
+		return "; check tls.ca_file, tls.server_name and the client's certificate"
+	case errors.As(err, &eof):
+		return "; check that tls and sasl are set as the listener on this port wants them"
+	}
+	return "; check brokers, and that they can be reached from here"
+}
+
+// corruptError says that a batch's bytes could not be read.
+type corruptError struct {
+	partition partition
+	offset    int64
+	cause     error
+}
+
+func (e *corruptError) Error() string {
+	return fmt.Sprintf("read %s at offset %d: the broker's batch is damaged: %v; "+
+		"check the broker's disk and log, or have the batch removed there (kafka-delete-records)", e.partition, e.offset, e.cause)
+}
+
+func (e *corruptError) Unwrap() error { return e.cause }

@@ -1,0 +1,202 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sort"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/sluicedata/sluice/offsetlog"
+)
+
+const (
+	// corruptTries is how often a damaged batch is fetched again before it counts as damaged on the broker's disk.
+	corruptTries = 3
+	// stallNotice and stallLimit are how long a planned offset may stay out of reach: before it is said, and before a
+	// high watermark below it counts as a log that was cut.
+	stallNotice = 2 * time.Second
+	stallLimit  = time.Minute
+)
+
+// puller moves a fetch position through one range. The range is done when the position has passed its end.
+type puller struct {
+	reader   *reader
+	job      *job
+	position int64
+	typical  int64 // bytes to reserve for the next response
+	stale    time.Time
+	damaged  int
+	grace    patience
+	stalled  time.Time // since when fetches bring nothing
+}
+
+func (p *puller) what() string { return "read " + p.job.partition.String() }
+
+// step fetches once, waiting as long as it takes, and passes on what came.
+func (p *puller) step(ctx context.Context) error {
+	rd, number := p.reader, p.job.number
+	if err := rd.budget.reserve(ctx, number, p.typical); err != nil {
+		return fmt.Errorf("%s: %w", p.what(), err)
+	}
+	reserved := p.typical
+	var got fetched
+	err := rd.source.cluster.retry(ctx, p.what(), func(ctx context.Context) error {
+		var err error
+		got, err = p.attempt(ctx)
+		return err
+	})
+	if err != nil {
+		rd.budget.settle(number, -reserved)
+		return err
+	}
+	if got.next == p.position {
+		rd.budget.settle(number, -reserved)
+		return p.stall(ctx, got)
+	}
+	p.moved()
+	rd.source.sizes.observe(p.job.partition, got.bytes, got.next-p.position)
+	p.position = got.next
+	if got.lost {
+		rd.budget.settle(number, -reserved)
+		return nil
+	}
+	c := chunk{records: before(got.records, p.job.planned.To), held: got.bytes + recordOverhead*int64(len(got.records))}
+	rd.budget.settle(number, c.held-reserved)
+	p.typical = max(c.held, 1)
+	select {
+	case p.job.chunks <- c:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("%s: %w", p.what(), context.Cause(ctx))
+	}
+}
+
+// before leaves out the records at end and behind.
+func before(records []*kgo.Record, end int64) []*kgo.Record {
+	return records[:sort.Search(len(records), func(i int) bool { return records[i].Offset >= end })]
+}
+
+// attempt asks the leader once.
+func (p *puller) attempt(ctx context.Context) (fetched, error) {
+	c, cfg := p.reader.source.cluster, p.reader.source.cfg
+	t, err := c.refresh(ctx, p.reader.topics, p.stale)
+	if err != nil {
+		p.stale = time.Now()
+		return fetched{}, err
+	}
+	got, err := p.ask(ctx, c, cfg, t)
+	if err != nil {
+		p.stale = time.Now()
+	}
+	return got, err
+}
+
+func (p *puller) ask(ctx context.Context, c *cluster, cfg Config, t *topology) (fetched, error) {
+	info := t.topics[p.job.partition.topic]
+	switch {
+	case info == nil:
+		return fetched{}, p.grace.missing(p.job.partition.topic)
+	case !sameTopic(info.id, p.job.planned.ID):
+		return p.recreated(cfg, info.id)
+	}
+	leader, err := t.leader(p.job.partition)
+	if err != nil {
+		return fetched{}, err
+	}
+	id := p.job.topicID
+	if id == ([16]byte{}) {
+		id = info.rawID
+	}
+	got, err := c.fetch(ctx, leader, fetchRequest{
+		partition: p.job.partition, topicID: id, offset: p.position, level: cfg.level(), wireLevel: cfg.wireLevel(),
+		maxBytes: cfg.FetchMaxBytes, maxPartitionBytes: cfg.FetchMaxPartitionBytes,
+	})
+	var corrupt *corruptError
+	switch {
+	case errors.Is(err, kerr.OffsetOutOfRange):
+		return p.outOfRange(ctx, c, cfg, t)
+	case errors.As(err, &corrupt) && p.damaged < corruptTries:
+		p.damaged++
+		return fetched{}, fmt.Errorf("%v: %w", err, kerr.CorruptMessage) //nolint:errorlint // to be tried again, which the cause forbids
+	case errors.Is(err, kerr.UnknownTopicOrPartition), errors.Is(err, kerr.UnknownTopicID):
+		return fetched{}, fmt.Errorf("%w (topic id %s)", err, p.job.planned.ID)
+	case err == nil:
+		p.damaged, p.grace = 0, patience{}
+	}
+	return got, err
+}
+
+// outOfRange finds out which side of the log the position has fallen off.
+func (p *puller) outOfRange(ctx context.Context, c *cluster, cfg Config, t *topology) (fetched, error) {
+	one := []partition{p.job.partition}
+	starts, err := c.listOffsets(ctx, t, one, askEarliest, ReadUncommitted)
+	if err != nil {
+		return fetched{}, err
+	}
+	highs, err := c.listOffsets(ctx, t, one, askLatest, ReadUncommitted)
+	if err != nil {
+		return fetched{}, err
+	}
+	start, high := starts[p.job.partition], highs[p.job.partition]
+	switch {
+	case p.position < start && cfg.OnDataLoss == LossSkipped:
+		return p.lose(min(start, p.job.planned.To)), nil
+	case p.position < start:
+		return fetched{}, &DataLostError{Gaps: []offsetlog.Range{p.gap(min(start, p.job.planned.To))}}
+	case p.position > high:
+		return fetched{}, &TruncatedError{Partition: p.job.planned.Partition, Position: p.position, End: high}
+	}
+	return fetched{}, fmt.Errorf("offset %d is out of range, yet the log is [%d, %d): %w", p.position, start, high, kerr.OffsetNotAvailable)
+}
+
+// recreated treats the rest of the range, of which the topic is gone.
+func (p *puller) recreated(cfg Config, found string) (fetched, error) {
+	if cfg.TopicRecreated == RecreatedFromEarliest {
+		return p.lose(p.job.planned.To), nil
+	}
+	return fetched{}, &RecreatedError{Topic: p.job.partition.topic, Known: p.job.planned.ID, Found: found}
+}
+
+func (p *puller) gap(to int64) offsetlog.Range {
+	return offsetlog.Range{Partition: p.job.planned.Partition, ID: p.job.planned.ID, From: p.position, To: to, Lost: true}
+}
+
+// lose gives up the offsets up to to.
+func (p *puller) lose(to int64) fetched {
+	p.job.lost = append(p.job.lost, p.gap(to))
+	return fetched{next: to, lost: true}
+}
+
+// moved ends a stall.
+func (p *puller) moved() {
+	if p.stalled.IsZero() {
+		return
+	}
+	p.stalled = time.Time{}
+	p.reader.source.cluster.outages.over([]string{p.what()})
+}
+
+// stall waits for a leader that has not yet what another one had when the batch was planned.
+func (p *puller) stall(ctx context.Context, got fetched) error {
+	if p.stalled.IsZero() {
+		p.stalled = time.Now()
+	}
+	p.stale = time.Now()
+	waited := time.Since(p.stalled)
+	if waited >= stallLimit && got.high < p.job.planned.To {
+		return &TruncatedError{Partition: p.job.planned.Partition, Position: p.job.planned.To, End: got.high}
+	}
+	if waited >= stallNotice {
+		p.reader.source.cluster.outages.report(p.what(), fmt.Sprintf(
+			"%s: offset %d of the planned [%d, %d) cannot be read yet: last stable offset %d, high watermark %d",
+			p.what(), p.position, p.job.planned.From, p.job.planned.To, got.stable, got.high))
+	}
+	if err := sleep(ctx, backoffMin); err != nil {
+		return fmt.Errorf("%s: %w", p.what(), err)
+	}
+	return nil
+}
