@@ -1,0 +1,216 @@
+package json
+
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"github.com/sluicedata/sluice/schema"
+)
+
+// column holds values in Arrow's memory layout: a validity bitmap with the lowest bit first, 32-bit offsets, values in
+// little endian. The columns inside a struct have its length; those inside an array or a map have offsets[n].
+type column struct {
+	typ      *schema.Type
+	nullable bool
+	n        int
+
+	valid   []byte
+	data    []byte  // values of fixed width, bits of booleans, bytes of strings
+	offsets []int32 // of strings, binaries, arrays, maps; n+1 of them
+	kids    []*column
+
+	width int // bytes of a value in data; 0 where there is no fixed one
+
+	validPool, dataPool, offsetPool pool
+}
+
+func newColumn(t *schema.Type, nullable bool) *column {
+	c := &column{typ: t, nullable: nullable, width: width(t.Kind)}
+	switch t.Kind {
+	case schema.Array:
+		c.kids = []*column{newColumn(t.Elem, t.ContainsNull)}
+	case schema.Map:
+		c.kids = []*column{newColumn(t.Key, false), newColumn(t.Elem, t.ContainsNull)}
+	case schema.Struct:
+		for i := range t.Fields {
+			c.kids = append(c.kids, newColumn(t.Fields[i].Type, t.Fields[i].Nullable))
+		}
+	}
+	if c.hasOffsets() {
+		c.offsets = append(c.offsets, 0)
+	}
+	return c
+}
+
+func width(k schema.Kind) int {
+	switch k {
+	case schema.Byte:
+		return 1
+	case schema.Short:
+		return 2
+	case schema.Integer, schema.Float, schema.Date:
+		return 4
+	case schema.Long, schema.Double, schema.Timestamp, schema.TimestampNTZ:
+		return 8
+	case schema.Decimal:
+		return 16
+	default:
+		return 0
+	}
+}
+
+func (c *column) hasOffsets() bool {
+	switch c.typ.Kind {
+	case schema.String, schema.Binary, schema.Array, schema.Map:
+		return true
+	default:
+		return false
+	}
+}
+
+// mark counts a value that has been appended, valid or null.
+func (c *column) mark(valid byte) {
+	if c.n&7 == 0 {
+		c.valid = append(c.valid, valid)
+	} else {
+		c.valid[len(c.valid)-1] |= valid << (c.n & 7)
+	}
+	c.n++
+}
+
+// appendNull appends a null, and to the columns inside a struct as well, since they keep its length.
+func (c *column) appendNull() {
+	switch {
+	case c.width > 0:
+		var zero [16]byte
+		c.data = append(c.data, zero[:c.width]...)
+	case c.hasOffsets():
+		c.offsets = append(c.offsets, c.offsets[len(c.offsets)-1])
+	case c.typ.Kind == schema.Boolean:
+		c.growBits()
+	default:
+		for _, kid := range c.kids {
+			kid.appendNull()
+		}
+	}
+	c.mark(0)
+}
+
+func (c *column) growBits() {
+	if c.n&7 == 0 {
+		c.data = append(c.data, 0)
+	}
+}
+
+func (c *column) appendBool(v bool) {
+	c.growBits()
+	if v {
+		c.data[len(c.data)-1] |= 1 << (c.n & 7)
+	}
+	c.mark(1)
+}
+
+// appendBits appends a value of fixed width from the low bits of v.
+func (c *column) appendBits(v uint64) {
+	switch c.width {
+	case 8:
+		c.data = binary.LittleEndian.AppendUint64(c.data, v)
+	case 4:
+		c.data = binary.LittleEndian.AppendUint32(c.data, uint32(v))
+	case 2:
+		c.data = binary.LittleEndian.AppendUint16(c.data, uint16(v))
+	case 1:
+		c.data = append(c.data, byte(v))
+	}
+	c.mark(1)
+}
+
+func (c *column) append128(hi int64, lo uint64) {
+	c.data = binary.LittleEndian.AppendUint64(c.data, lo)
+	c.data = binary.LittleEndian.AppendUint64(c.data, uint64(hi))
+	c.mark(1)
+}
+
+func (c *column) appendBytes(v []byte) {
+	c.data = append(c.data, v...)
+	c.closeBytes()
+}
+
+func (c *column) appendString(v string) {
+	c.data = append(c.data, v...)
+	c.closeBytes()
+}
+
+// closeBytes ends a string or binary whose bytes have been put behind data.
+func (c *column) closeBytes() {
+	c.offsets = append(c.offsets, int32(len(c.data)))
+	c.mark(1)
+}
+
+// closeList ends an array or a map whose elements have been appended to the columns inside.
+func (c *column) closeList() {
+	c.offsets = append(c.offsets, int32(c.kids[0].n))
+	c.mark(1)
+}
+
+// at returns the bytes of the value with index i, for columns of strings, binaries and fixed width.
+func (c *column) at(i int) []byte {
+	if c.width > 0 {
+		return c.data[i*c.width : (i+1)*c.width]
+	}
+	return c.data[c.offsets[i]:c.offsets[i+1]]
+}
+
+// truncate cuts the column and all inside it back to n values. What is cut may be half written.
+func (c *column) truncate(n int) {
+	c.n = min(c.n, n)
+	c.valid = cutBits(c.valid, n)
+	switch {
+	case c.width > 0:
+		c.data = c.data[:min(len(c.data), n*c.width)]
+	case c.typ.Kind == schema.Boolean:
+		c.data = cutBits(c.data, n)
+	case c.hasOffsets():
+		c.offsets = c.offsets[:min(len(c.offsets), n+1)]
+		c.truncateBehind(int(c.offsets[len(c.offsets)-1]))
+	default:
+		for _, kid := range c.kids {
+			kid.truncate(n)
+		}
+	}
+}
+
+func (c *column) truncateBehind(end int) {
+	if len(c.kids) == 0 {
+		c.data = c.data[:end]
+		return
+	}
+	for _, kid := range c.kids {
+		kid.truncate(end)
+	}
+}
+
+// cutBits leaves n bits, and zeroes behind them in the last byte, since bits are set with or.
+func cutBits(b []byte, n int) []byte {
+	if len(b)*8 <= n {
+		return b
+	}
+	b = b[:(n+7)/8]
+	if n&7 != 0 {
+		b[len(b)-1] &= 1<<(n&7) - 1
+	}
+	return b
+}
+
+// nulls counts the nulls of the column.
+func (c *column) nulls() int {
+	valid := 0
+	b := c.valid
+	for ; len(b) >= 8; b = b[8:] {
+		valid += bits.OnesCount64(binary.LittleEndian.Uint64(b))
+	}
+	for _, x := range b {
+		valid += bits.OnesCount8(x)
+	}
+	return c.n - valid
+}

@@ -1,0 +1,234 @@
+package json
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+
+	"github.com/sluicedata/sluice/format"
+	"github.com/sluicedata/sluice/source"
+)
+
+// Tombstones says what becomes of Kafka records without a value, which have no columns to give.
+type Tombstones int
+
+const (
+	// TombstonesBad makes each a bad record. It is the default: nothing disappears unseen.
+	TombstonesBad Tombstones = iota
+	// TombstonesDropped leaves them out; Decoder.Tombstones counts them.
+	TombstonesDropped
+)
+
+// Options are a decoder's settings. The zero value is the default.
+type Options struct {
+	Tombstones Tombstones
+}
+
+// Decoder decodes JSON records into columns. It is a format.Decoder.
+type Decoder struct {
+	scanner
+	calendar calendar
+
+	columns []*column // as given to New
+	root    node
+	shape   string // see recordShape
+	meta    []metaColumn
+	rows    int
+	schema  *arrow.Schema
+	options Options
+
+	pending    int64 // bytes that went into the columns since the last Flush, at most
+	unknown    unknownFields
+	tombstones int64
+
+	path   []string // of the value that does not fit, from the inside out
+	column string   // that it does not fit
+}
+
+var _ format.Decoder = (*Decoder)(nil)
+
+// New returns a decoder for the columns. An error tells all columns that can't be decoded, a line each.
+func New(columns []format.Column, options Options) (*Decoder, error) {
+	d := &Decoder{options: options, unknown: newUnknownFields()}
+	var faults []string
+	fields := make([]arrow.Field, 0, len(columns))
+	for _, c := range columns {
+		if err := d.add(c); err != nil {
+			faults = append(faults, fmt.Sprintf("column %s: %v", c.Name, err))
+			continue
+		}
+		fields = append(fields, arrow.Field{Name: c.Name, Type: c.Type.ArrowType(), Nullable: c.Nullable})
+	}
+	if len(faults) > 0 {
+		return nil, fmt.Errorf("compile the columns for format json: %s", strings.Join(faults, "\n"))
+	}
+	settle([]*node{&d.root}, true)
+	d.shape = d.root.recordShape()
+	d.schema = arrow.NewSchema(fields, nil)
+	return d, nil
+}
+
+func (d *Decoder) add(c format.Column) error {
+	if c.Type == nil {
+		return fmt.Errorf("it has no type; give it one")
+	}
+	col := newColumn(c.Type, c.Nullable)
+	if c.Meta != "" {
+		m, err := newMetaColumn(c, col)
+		if err != nil {
+			return err
+		}
+		d.meta = append(d.meta, m)
+		d.columns = append(d.columns, col)
+		return nil
+	}
+	path := c.From
+	if len(path) == 0 {
+		path = format.Path{{Field: c.Name}}
+	}
+	if c.Name == "" {
+		return fmt.Errorf("it has no name; give it one")
+	}
+	d.columns = append(d.columns, col)
+	return d.root.grow(path, c.Name, col)
+}
+
+// Decode appends the block's good records to the columns. It fails when bad does, when the block has not what a meta
+// column asks for, and when the columns would grow beyond 2 GiB: Flush is to be called before that.
+func (d *Decoder) Decode(b *source.Block, bad func(format.Bad) error) error {
+	if err := d.checkBlock(b); err != nil {
+		return err
+	}
+	faults := b.Faults
+	for i, value := range b.Values {
+		d.reason, d.column, d.path = "", "", d.path[:0]
+		for len(faults) > 0 && faults[0].Index < i {
+			faults = faults[1:]
+		}
+		switch {
+		case len(faults) > 0 && faults[0].Index == i:
+			d.refuse("%s", faults[0].Reason)
+		case value == nil && b.Kafka != nil:
+			if d.options.Tombstones == TombstonesDropped {
+				d.tombstones++
+				continue
+			}
+			d.refuse("tombstone (null value)")
+		default:
+			if err := d.reserve(b, i); err != nil {
+				return err
+			}
+			if d.record(value) && d.appendMeta(b, i) {
+				d.rows++
+				continue
+			}
+			d.cut()
+		}
+		if err := bad(d.fault(b, i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reserve counts the bytes that record i may add to any one column against the reach of Arrow's 32-bit offsets.
+func (d *Decoder) reserve(b *source.Block, i int) error {
+	d.pending += int64(len(b.Values[i])) + metaBytes(b, i)
+	if d.pending > math.MaxInt32 {
+		return fmt.Errorf("decode %s at %d: more than 2 GiB of records since the last flush: flush more often, with a smaller batch.max_bytes",
+			b.Partition, b.Positions[i])
+	}
+	return nil
+}
+
+func (d *Decoder) record(value []byte) bool {
+	p := d.load(value)
+	if p < 0 {
+		return false
+	}
+	switch {
+	case len(d.root.takers) == 0:
+		p = d.skip(p)
+	case d.buf[p] == 'n' && d.shape != "":
+		p = d.mismatch(p, d.shape)
+	default:
+		p = d.value(&d.root, p)
+	}
+	return p >= 0 && d.finish(p)
+}
+
+// recordShape is what records have to be for the paths that lead into them; empty when any value will do.
+func (n *node) recordShape() string {
+	for i := range n.takers {
+		switch n.takers[i].op {
+		case enterObject:
+			return "an object"
+		case enterArray:
+			return "an array"
+		}
+	}
+	return ""
+}
+
+// cut takes back what a bad record has left.
+func (d *Decoder) cut() {
+	for _, c := range d.columns {
+		c.truncate(d.rows)
+	}
+}
+
+func (d *Decoder) fault(b *source.Block, i int) format.Bad {
+	bad := format.Bad{Partition: b.Partition, Position: b.Positions[i], Reason: d.reason, Value: b.Values[i]}
+	if d.broken {
+		return bad
+	}
+	bad.Column = d.column
+	if len(d.path) > 0 {
+		bad.Reason = "field " + d.faultPath() + ": " + d.reason
+	} else if bad.Column == "" {
+		bad.Reason = "record: " + d.reason
+	}
+	return bad
+}
+
+func (d *Decoder) faultPath() string {
+	var b strings.Builder
+	for i, step := range slices.Backward(d.path) {
+		if i < len(d.path)-1 && step[0] != '[' {
+			b.WriteByte('.')
+		}
+		b.WriteString(step)
+	}
+	return b.String()
+}
+
+// Rows is the number of rows since the last Flush.
+func (d *Decoder) Rows() int { return d.rows }
+
+// Flush returns the rows, and takes their memory back when the last reference to them is released.
+func (d *Decoder) Flush() arrow.Record {
+	arrays := make([]arrow.Array, len(d.columns))
+	for i, c := range d.columns {
+		data := c.flush(d.schema.Field(i).Type)
+		arrays[i] = array.MakeFromData(data)
+		data.Release()
+	}
+	record := array.NewRecord(d.schema, arrays, int64(d.rows))
+	for _, a := range arrays {
+		a.Release()
+	}
+	d.rows, d.pending = 0, 0
+	return record
+}
+
+// Unknown counts the fields that no column takes, by path, since New: as long as a record turns out bad only behind them,
+// its fields count as well. A field below an unknown one is not counted by itself. Behind MaxUnknown paths, all others
+// count under UnknownRest.
+func (d *Decoder) Unknown() map[string]int64 { return d.unknown.counts() }
+
+// Tombstones is the number of records without a value that were left out, since New.
+func (d *Decoder) Tombstones() int64 { return d.tombstones }

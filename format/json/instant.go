@@ -1,0 +1,164 @@
+package json
+
+import "math"
+
+const (
+	microsPerSecond = 1_000_000
+	secondsPerDay   = 86_400
+	microsPerDay    = secondsPerDay * microsPerSecond
+)
+
+// The first and the last microsecond of the years 0001 to 9999, and their days.
+const (
+	minDay, maxDay       = -719162, 2932896
+	minMicros, maxMicros = minDay * microsPerDay, (maxDay+1)*microsPerDay - 1
+)
+
+// noDay is what day returns for a text that names none.
+const noDay = math.MinInt64
+
+// instant is a timestamp's text, read.
+type instant struct {
+	micros int64 // since the epoch; UTC when zoned
+	zoned  bool
+}
+
+// calendar reads dates and timestamps. It remembers the last day, since neighbours mostly share it.
+type calendar struct {
+	text [10]byte
+	days int64
+}
+
+// day returns the days from the epoch to a date written as yyyy-MM-dd, or noDay.
+func (c *calendar) day(text []byte) int64 {
+	if len(text) != 10 {
+		return noDay
+	}
+	if [10]byte(text) == c.text {
+		return c.days
+	}
+	y := pair(text, 0)*100 + pair(text, 2)
+	m, d := pair(text, 5), pair(text, 8)
+	if y < 1 || text[4] != '-' || text[7] != '-' || m < 1 || m > 12 || d < 1 || d > monthDays(y, m) {
+		return noDay
+	}
+	c.text, c.days = [10]byte(text), daysSinceEpoch(y, m, d)
+	return c.days
+}
+
+// pair returns the value of two digits, or a number far below zero.
+func pair(text []byte, at int) int64 {
+	if !isDigit(text[at]) || !isDigit(text[at+1]) {
+		return -1_000_000
+	}
+	return int64(text[at]-'0')*10 + int64(text[at+1]-'0')
+}
+
+func monthDays(y, m int64) int64 {
+	switch m {
+	case 4, 6, 9, 11:
+		return 30
+	case 2:
+		if y%4 == 0 && (y%100 != 0 || y%400 == 0) {
+			return 29
+		}
+		return 28
+	default:
+		return 31
+	}
+}
+
+// daysSinceEpoch counts in the proleptic Gregorian calendar, with years that begin in March so that the leap day is the
+// last one.
+func daysSinceEpoch(y, m, d int64) int64 {
+	if m <= 2 {
+		y--
+		m += 12
+	}
+	era := y / 400
+	yearOfEra := y - era*400
+	dayOfYear := (153*(m-3)+2)/5 + d - 1
+	return era*146097 + yearOfEra*365 + yearOfEra/4 - yearOfEra/100 + dayOfYear - 719468
+}
+
+// instant reads yyyy-MM-ddTHH:mm:ss with up to nine digits of a fraction and perhaps a zone, Z or ±HH:mm (RFC 3339, 5.6;
+// T may be a space). It returns a reason when the text is none, or when microseconds don't hold it.
+func (c *calendar) instant(text []byte) (instant, string) {
+	const notRFC = "it is not written as in RFC 3339"
+	if len(text) < 19 || text[10]|0x20 != 't' && text[10] != ' ' {
+		return instant{}, notRFC
+	}
+	days := c.day(text[:10])
+	h, m, s := pair(text, 11), pair(text, 14), pair(text, 17)
+	if days == noDay || h < 0 || m < 0 || s < 0 || text[13] != ':' || text[16] != ':' {
+		return instant{}, notRFC
+	}
+	if h > 23 || m > 59 || s > 59 {
+		return instant{}, "the time is past 23:59:59"
+	}
+	micros, rest, reason := fractionMicros(text[19:])
+	if reason != "" {
+		return instant{}, reason
+	}
+	offset, ok := zoneSeconds(rest)
+	if !ok {
+		return instant{}, notRFC
+	}
+	at := instant{micros: ((days*24+h)*60+m)*60*microsPerSecond + (s-offset)*microsPerSecond + micros, zoned: len(rest) > 0}
+	if at.micros < minMicros || at.micros > maxMicros {
+		return instant{}, "it is outside of the years 0001 to 9999"
+	}
+	return at, ""
+}
+
+// fractionMicros reads the fraction of a second, if there is one, and returns what stands behind it.
+func fractionMicros(text []byte) (micros int64, rest []byte, reason string) {
+	if len(text) == 0 || text[0] != '.' {
+		return 0, text, ""
+	}
+	end := digitsEnd(text, 1)
+	if end == 1 || end > 10 {
+		return 0, nil, "its fraction does not have 1 to 9 digits"
+	}
+	for i := 1; i <= 6; i++ {
+		micros *= 10
+		if i < end {
+			micros += int64(text[i] - '0')
+		}
+	}
+	for i := 7; i < end; i++ {
+		if text[i] != '0' {
+			return 0, nil, "it has digits behind the microseconds"
+		}
+	}
+	return micros, text[end:], ""
+}
+
+// zoneSeconds reads Z, ±HH:mm or nothing.
+func zoneSeconds(text []byte) (int64, bool) {
+	switch {
+	case len(text) == 0:
+		return 0, true
+	case len(text) == 1:
+		return 0, text[0]|0x20 == 'z'
+	case len(text) != 6 || text[0] != '+' && text[0] != '-' || text[3] != ':':
+		return 0, false
+	}
+	h, m := pair(text, 1), pair(text, 4)
+	if h < 0 || h > 23 || m < 0 || m > 59 {
+		return 0, false
+	}
+	if text[0] == '-' {
+		h, m = -h, -m
+	}
+	return (h*60 + m) * 60, true
+}
+
+// floorDay returns the day that an instant falls on.
+func floorDay(micros int64) int64 {
+	day := micros / microsPerDay
+	if micros%microsPerDay < 0 {
+		day--
+	}
+	return day
+}

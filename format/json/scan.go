@@ -1,0 +1,243 @@
+package json
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+	"unicode/utf8"
+)
+
+// MaxDepth is how deep arrays and objects of a record may nest.
+const MaxDepth = 512
+
+// padding is the number of zero bytes behind a record in the scanner's buffer. A zero byte stands nowhere in JSON, so that
+// every scan ends there without a check of its own, and eight bytes can be loaded at any position of the record.
+const padding = 16
+
+// scanner walks over the bytes of one record. Its methods take a position and return the one behind what they have read,
+// or a negative one after they have set the reason.
+type scanner struct {
+	buf   []byte // the record and the padding
+	end   int    // of the record in buf
+	depth int
+	text  []byte // the last string that had escapes, decoded
+
+	reason string // why the record is bad
+	broken bool   // it is no JSON, or not to be read; otherwise it does not fit a column
+}
+
+// load makes the record the scanner's and returns the position of its value.
+func (s *scanner) load(record []byte) int {
+	s.reason, s.broken, s.depth = "", false, 0
+	if len(record) == 0 {
+		return s.refuse("empty value")
+	}
+	if !utf8.Valid(record) {
+		return s.refuse("byte %d: invalid UTF-8", invalidByte(record))
+	}
+	var zeros [padding]byte
+	s.end = len(record)
+	s.buf = append(append(s.buf[:0], record...), zeros[:]...)
+	p := s.space(0)
+	if p == s.end {
+		return s.refuse("blank value")
+	}
+	if record[0] == 0xEF && len(record) >= 3 && string(record[:3]) == byteOrderMark {
+		return s.refuse("byte 0: a byte order mark in front of the value")
+	}
+	return p
+}
+
+// finish checks that nothing but space stands behind the record's value, which ends at p.
+func (s *scanner) finish(p int) bool {
+	p = s.space(p)
+	if p != s.end {
+		s.refuse("byte %d: %s behind the end of the value", p, s.found(p))
+		return false
+	}
+	return true
+}
+
+func invalidByte(b []byte) int {
+	at := 0
+	for at < len(b) {
+		r, n := utf8.DecodeRune(b[at:])
+		if r == utf8.RuneError && n == 1 {
+			break
+		}
+		at += n
+	}
+	return at
+}
+
+// refuse sets the reason of a record that is at fault as a whole.
+func (s *scanner) refuse(format string, args ...any) int {
+	s.reason = fmt.Sprintf(format, args...)
+	s.broken = true
+	return -1
+}
+
+func (s *scanner) expected(p int, what string) int {
+	return s.refuse("byte %d: expected %s, found %s", p, what, s.found(p))
+}
+
+func (s *scanner) found(p int) string {
+	if p >= s.end {
+		return "the end of the record"
+	}
+	r, _ := utf8.DecodeRune(s.buf[p:s.end])
+	if r < ' ' || r == utf8.RuneError {
+		return fmt.Sprintf("byte 0x%02x", s.buf[p])
+	}
+	return fmt.Sprintf("%q", string(r))
+}
+
+func (s *scanner) space(p int) int {
+	for {
+		switch s.buf[p] {
+		case ' ', '\n', '\r', '\t':
+			p++
+		default:
+			return p
+		}
+	}
+}
+
+const (
+	lowBits  = 0x0101010101010101
+	highBits = 0x8080808080808080
+)
+
+// special has the high bit of the lowest byte of w that is a quote, a backslash or a control character. Bits above that
+// one mean nothing.
+func special(w uint64) uint64 {
+	quote := w ^ lowBits*'"'
+	slash := w ^ lowBits*'\\'
+	return ((quote-lowBits)&^quote | (slash-lowBits)&^slash | (w-lowBits*0x20)&^w) & highBits
+}
+
+// plain returns the position of the first byte from p on that is a quote, a backslash or a control character.
+func (s *scanner) plain(p int) int {
+	for {
+		m := special(binary.LittleEndian.Uint64(s.buf[p:]))
+		if m != 0 {
+			return p + bits.TrailingZeros64(m)>>3
+		}
+		p += 8
+	}
+}
+
+// skip checks the value at p against the grammar.
+func (s *scanner) skip(p int) int {
+	switch c := s.buf[p]; c {
+	case '"':
+		return s.skipString(p)
+	case '{':
+		return s.skipObject(p)
+	case '[':
+		return s.skipArray(p)
+	case 't':
+		return s.literal(p, "true")
+	case 'f':
+		return s.literal(p, "false")
+	case 'n':
+		return s.literal(p, "null")
+	default:
+		if c == '-' || isDigit(c) {
+			return s.number(p)
+		}
+		return s.expected(p, "a value")
+	}
+}
+
+func (s *scanner) literal(p int, word string) int {
+	if string(s.buf[p:p+len(word)]) != word {
+		return s.refuse("byte %d: expected %s", p, word)
+	}
+	return p + len(word)
+}
+
+func (s *scanner) number(p int) int {
+	q := numberEnd(s.buf, p)
+	if q < 0 {
+		return s.refuse("byte %d: malformed number", p)
+	}
+	return q
+}
+
+func (s *scanner) enter(p int) bool {
+	s.depth++
+	if s.depth > MaxDepth {
+		s.refuse("byte %d: nested more than %d deep", p, MaxDepth)
+		return false
+	}
+	return true
+}
+
+func (s *scanner) skipArray(p int) int {
+	if !s.enter(p) {
+		return -1
+	}
+	if p = s.space(p + 1); s.buf[p] == ']' {
+		s.depth--
+		return p + 1
+	}
+	for {
+		if p = s.skip(p); p < 0 {
+			return p
+		}
+		p = s.space(p)
+		switch s.buf[p] {
+		case ',':
+			p = s.space(p + 1)
+		case ']':
+			s.depth--
+			return p + 1
+		default:
+			return s.expected(p, "',' or ']'")
+		}
+	}
+}
+
+func (s *scanner) skipObject(p int) int {
+	if !s.enter(p) {
+		return -1
+	}
+	if p = s.space(p + 1); s.buf[p] == '}' {
+		s.depth--
+		return p + 1
+	}
+	for {
+		if s.buf[p] != '"' {
+			return s.expected(p, "a field name")
+		}
+		if p = s.skipString(p); p < 0 {
+			return p
+		}
+		if p = s.colon(p); p < 0 {
+			return p
+		}
+		if p = s.skip(p); p < 0 {
+			return p
+		}
+		p = s.space(p)
+		switch s.buf[p] {
+		case ',':
+			p = s.space(p + 1)
+		case '}':
+			s.depth--
+			return p + 1
+		default:
+			return s.expected(p, "',' or '}'")
+		}
+	}
+}
+
+// colon reads the colon behind a field name and returns the position of the value.
+func (s *scanner) colon(p int) int {
+	p = s.space(p)
+	if s.buf[p] != ':' {
+		return s.expected(p, "':' behind a field name")
+	}
+	return s.space(p + 1)
+}

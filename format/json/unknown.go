@@ -1,0 +1,57 @@
+package json
+
+const (
+	// MaxUnknown bounds the paths by which unknown fields are counted.
+	MaxUnknown = 1000
+	// UnknownRest is the path that all further unknown fields are counted under.
+	UnknownRest = "…"
+	// maxUnknownName bounds the bytes of a name that is counted, and remembered, by itself.
+	maxUnknownName = 256
+)
+
+// unknownFields counts fields that no column takes.
+type unknownFields struct {
+	byPath map[string]*int64
+	slots  int // remembered in all members, counted or not
+	rest   slot
+	other  slot // of unknown fields that are not counted
+}
+
+func newUnknownFields() unknownFields {
+	return unknownFields{byPath: map[string]*int64{}, rest: slot{count: new(int64)}}
+}
+
+// slot returns the slot of a field that is not among the members', and remembers it there within bounds.
+func (u *unknownFields) slot(m *members, name []byte) *slot {
+	if len(name) > maxUnknownName || u.slots >= MaxUnknown {
+		if m.uncount {
+			return &u.other
+		}
+		return &u.rest
+	}
+	u.slots++
+	s := &slot{raw: rawName(string(name))}
+	if !m.uncount {
+		s.count = u.counter(fieldPath(m.place, string(name)))
+	}
+	m.slots[string(name)] = s
+	return s
+}
+
+func (u *unknownFields) counter(path string) *int64 {
+	if u.byPath[path] == nil {
+		u.byPath[path] = new(int64)
+	}
+	return u.byPath[path]
+}
+
+func (u *unknownFields) counts() map[string]int64 {
+	counts := make(map[string]int64, len(u.byPath)+1)
+	for path, n := range u.byPath {
+		counts[path] = *n
+	}
+	if *u.rest.count > 0 {
+		counts[UnknownRest] = *u.rest.count
+	}
+	return counts
+}
