@@ -166,9 +166,17 @@ func (r *reader) meta(v value, t *schema.Type, source Source) string {
 	}
 	m := metadataColumns()[slices.Index(names, name)]
 	if t != nil && !slices.Contains(m.types, t.DDL()) {
-		r.fault(v, fmt.Sprintf("%s does not fit the column's type %s", name, t.DDL()), "write type: "+quote(strings.Join(m.types, " or ")))
+		r.fault(v, fmt.Sprintf("%s does not fit the column's type %s", name, t.DDL()), "write type: "+quoteEach(m.types))
 	}
 	return name
+}
+
+func quoteEach(values []string) string {
+	quoted := make([]string, len(values))
+	for i, v := range values {
+		quoted[i] = quote(v)
+	}
+	return strings.Join(quoted, " or ")
 }
 
 func metaOfOtherKind(kind string) []string {

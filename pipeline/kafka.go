@@ -149,11 +149,14 @@ func (r *reader) tls(v value) *TLS {
 		return nil
 	}
 	out := &TLS{}
-	for key, dst := range map[string]*string{"ca": &out.CA, "cert": &out.Cert, "key": &out.Key} {
+	pem := func(dst *string, key string) {
 		if p, ok := fields[key]; ok {
 			*dst, _ = r.path(p, "tls/"+key+".pem")
 		}
 	}
+	pem(&out.CA, "ca")
+	pem(&out.Cert, "cert")
+	pem(&out.Key, "key")
 	if s, ok := fields["server_name"]; ok {
 		out.ServerName, _ = r.str(s, "kafka.example.com")
 	}
@@ -174,10 +177,10 @@ func (r *reader) sasl(v value) *SASL {
 	if m, ok := r.need(fields, v, "mechanism", "SCRAM-SHA-512"); ok {
 		oneOf(r, m, &out.Mechanism, "PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 	}
-	if u, ok := r.need(fields, v, "username", "${KAFKA_USERNAME}"); ok {
-		out.Username, _ = r.str(u, "${KAFKA_USERNAME}")
+	if u, ok := r.need(fields, v, "username", `"${KAFKA_USERNAME}"`); ok {
+		out.Username, _ = r.str(u, `"${KAFKA_USERNAME}"`)
 	}
-	if p, ok := r.need(fields, v, "password", "${KAFKA_PASSWORD}"); ok {
+	if p, ok := r.need(fields, v, "password", `"${KAFKA_PASSWORD}"`); ok {
 		out.Password, _ = r.secret(p)
 	}
 	return out

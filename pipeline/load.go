@@ -92,7 +92,8 @@ func (r *reader) syntaxFault(data []byte, err error) {
 		column += len(text) - len(bytes.TrimLeft(text, " "))
 	}
 	at := value{node: &yaml.Node{Line: max(line, 1), Column: column}}
-	r.fault(at, "is not YAML: "+problem, "check the indentation, colons, brackets and quotes here and on the line above")
+	r.fault(at, "is not YAML: "+problem,
+		`check the indentation, colons and brackets from here and on the line above; inside {…} and […], text with commas, brackets or ${NAME} needs quotes`)
 }
 
 func (r *reader) readFile(f *File, root value) {

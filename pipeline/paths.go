@@ -27,7 +27,7 @@ func (r *reader) localPath(v value, example string) (string, bool) {
 	case scheme != nil:
 		r.fault(v, fmt.Sprintf("a URL with %s:// is not supported by this version", scheme[1]), "write a local path, such as "+example)
 	case s.text == "~" || strings.HasPrefix(s.text, "~/"):
-		r.fault(v, "~ is not replaced by a home folder", "write ${HOME}"+s.text[1:])
+		r.fault(v, "~ is not replaced by a home folder", `write "${HOME}`+s.text[1:]+`"`)
 	case strings.ContainsRune(s.text, 0):
 		r.fault(v, "holds a zero byte", "write a path, such as "+example)
 	default:

@@ -34,14 +34,11 @@ func (r *reader) scalar(v value, example string) (scalar, bool) {
 	if !r.isKind(v, yaml.ScalarNode, example) {
 		return scalar{}, false
 	}
-	text, expanded, err := expand(v.node.Value, r.env)
-	if err != nil {
-		for _, problem := range strings.Split(err.Error(), "\n") {
-			r.fault(v, problem, "write ${NAME} or ${NAME:-default}, and $$ for a dollar sign")
-		}
-		return scalar{}, false
+	text, expanded, faults := expand(v.node.Value, r.env)
+	for _, f := range faults {
+		r.fault(v, f.Problem, f.Fix)
 	}
-	return scalar{value: v, text: text, expanded: expanded}, true
+	return scalar{value: v, text: text, expanded: expanded}, len(faults) == 0
 }
 
 // str returns a text that is not empty. Unquoted numbers and booleans are at fault, since YAML readers do not agree on
@@ -77,15 +74,15 @@ func isLooseBool(s string) bool {
 
 // secret returns a text that no fault shows.
 func (r *reader) secret(v value) (Secret, bool) {
-	s, ok := r.scalar(v, "${KAFKA_PASSWORD}")
+	s, ok := r.scalar(v, `"${KAFKA_PASSWORD}"`)
 	switch {
 	case !ok:
 		return "", false
 	case s.text == "":
-		r.fault(v, "is empty", "write ${KAFKA_PASSWORD}, and set that variable")
+		r.fault(v, "is empty", `write "${KAFKA_PASSWORD}", and set that variable`)
 		return "", false
 	case !s.expanded && s.isTagged("!!int", "!!float", "!!bool"):
-		r.fault(v, "is a number or boolean where text is expected", "write it in quotes, or better as ${KAFKA_PASSWORD}")
+		r.fault(v, "is a number or boolean where text is expected", `write it in quotes, or better as "${KAFKA_PASSWORD}"`)
 		return "", false
 	}
 	return Secret(s.text), true

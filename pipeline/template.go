@@ -71,7 +71,7 @@ func (t Template) renderKafka(b *bytes.Buffer) {
     isolation: read_committed            # read_committed | read_uncommitted
     on_data_loss: fail                   # fail | skip: records that the broker deleted before they were read
     # tls: {ca: ca.pem}
-    # sasl: {mechanism: SCRAM-SHA-512, username: ${KAFKA_USERNAME}, password: ${KAFKA_PASSWORD}}
+    # sasl: {mechanism: SCRAM-SHA-512, username: "${KAFKA_USERNAME}", password: "${KAFKA_PASSWORD}"}
   format: json
 `)
 }
