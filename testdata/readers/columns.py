@@ -12,6 +12,7 @@ NULL = b"~"
 WIDTHS = {"byte": 8, "short": 16, "integer": 32, "long": 64}
 ALIASES = {"tinyint": "byte", "smallint": "short", "int": "integer", "bigint": "long", "real": "float", "dec": "decimal",
            "numeric": "decimal"}
+NOT_NULL = re.compile(r"\s*not null\s*$", re.IGNORECASE)
 EPOCH = datetime.datetime(1970, 1, 1)
 TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?([Zz]|[+-]\d\d:\d\d)?)?")
 
@@ -93,7 +94,7 @@ def parse_type(text):
 
 
 def take_type(tokens):
-    kind = tokens.pop(0).strip().lower()
+    kind = NOT_NULL.sub("", tokens.pop(0).strip().lower())
     kind = ALIASES.get(kind, kind)
     if kind == "decimal":
         return take_decimal(tokens)
@@ -133,6 +134,8 @@ def take_struct(tokens):
         names.append(tokens.pop(0).strip().strip("`"))
         expect(tokens, ":")
         parts.append(take_type(tokens))
+        if NOT_NULL.fullmatch(tokens[0]):
+            tokens.pop(0)
     expect(tokens, ">")
     return Type("struct", parts, names)
 

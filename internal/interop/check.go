@@ -1,0 +1,101 @@
+package interop
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/sluicedata/sluice/internal/interop/rowhash"
+)
+
+// Engines are the foreign readers that Check asks.
+func Engines() []string { return []string{"deltalake", "duckdb"} }
+
+// Content is what a version of a table holds.
+type Content struct {
+	Rows   int64
+	Schema []string // as rowhash.Schema gives it; nil when it does not matter
+	Hash   string   // as rowhash.Sum gives it
+}
+
+// ContentOf is the content of Arrow records. With columns given only they count.
+func ContentOf(schema *arrow.Schema, records []arrow.Record, columns ...string) (Content, error) {
+	var sum rowhash.Sum
+	for _, rec := range records {
+		if err := sum.Record(rec, columns...); err != nil {
+			return Content{}, err
+		}
+	}
+	return Content{Rows: sum.Rows, Schema: rowhash.Schema(schema, columns...), Hash: sum.Hash()}, nil
+}
+
+// Table is a table and what each of its versions is to hold.
+type Table struct {
+	Path     string
+	Columns  []string // to look at; all when empty
+	Versions map[int64]Content
+}
+
+// Check reads every given version of every table with every engine, one process an engine, and fails the test for each
+// that differs. It skips as Readers does.
+func Check(tb testing.TB, tables ...Table) {
+	tb.Helper()
+	venv := Readers(tb)
+	jobs, wants := jobsOf(tables)
+	for _, engine := range Engines() {
+		answers, err := venv.Read(tb.Context(), engine, jobs...)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		for i, a := range answers {
+			for _, difference := range compare(a, jobs[i], wants[i]) {
+				tb.Errorf("%s reads version %d of %s: %s", engine, *jobs[i].Version, jobs[i].Table, difference)
+			}
+		}
+	}
+}
+
+func jobsOf(tables []Table) (jobs []Job, wants []Content) {
+	for _, t := range tables {
+		versions := make([]int64, 0, len(t.Versions))
+		for v := range t.Versions {
+			versions = append(versions, v)
+		}
+		slices.Sort(versions)
+		for _, v := range versions {
+			jobs = append(jobs, Job{Table: t.Path, Version: &v, Columns: t.Columns})
+			wants = append(wants, t.Versions[v])
+		}
+	}
+	return jobs, wants
+}
+
+// compare lists the differences of an answer. The order of columns counts only when all of them were asked for.
+func compare(got Answer, job Job, want Content) []string {
+	if got.Error != "" {
+		return []string{"refused: " + got.Error}
+	}
+	var out []string
+	if got.Version != nil && *got.Version != *job.Version {
+		out = append(out, fmt.Sprintf("it took version %d", *got.Version))
+	}
+	if got.Rows != want.Rows {
+		out = append(out, fmt.Sprintf("%d rows, want %d", got.Rows, want.Rows))
+	}
+	if want.Schema != nil && !sameSchema(got.Schema, want.Schema, len(job.Columns) == 0) {
+		out = append(out, fmt.Sprintf("columns %v, want %v", got.Schema, want.Schema))
+	}
+	if got.Hash != want.Hash {
+		out = append(out, fmt.Sprintf("other rows: hash %s, want %s", got.Hash, want.Hash))
+	}
+	return out
+}
+
+func sameSchema(a, b []string, ordered bool) bool {
+	if !ordered {
+		a, b = slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))
+	}
+	return slices.Equal(a, b)
+}
