@@ -141,7 +141,7 @@ func splitPattern(pattern string) ([]string, error) {
 			return nil, fmt.Errorf("has ** within %q; it must stand alone between slashes (for any characters within a name write *)", element)
 		}
 		if _, err := path.Match(element, ""); err != nil {
-			return nil, fmt.Errorf("has the malformed element %q; a bracket is not closed, or a range in it is empty (to take a character as it is, put \\ before it)", element)
+			return nil, fmt.Errorf("has the malformed element %q; a bracket is not closed, or nothing follows a backslash (to take a character as it is, put \\ before it)", element)
 		}
 		elements = append(elements, element)
 	}
