@@ -13,10 +13,10 @@ type attempt struct {
 	resumed bool   // an earlier call may have put it
 
 	own     int64 // the version that holds it; -1 while none is known to
+	stored  bool  // the newest put said so
 	pending bool  // the outcome of the put at version putAt is not known
 	putAt   int64
 	putErr  error
-	stored  bool // by the newest put
 	puts    int
 	silent  int // puts in a row that told nothing
 }
@@ -110,20 +110,17 @@ func (a *attempt) judgeChange(h *Head) error {
 
 // judgeActions holds the actions against what the table allows.
 func (a *attempt) judgeActions(h *Head) error {
-	unsupported := func(feature, detail string) error {
-		return &UnsupportedError{Table: h.table, Features: []string{feature}, For: gateWriting, Detail: detail}
-	}
 	if isTrue(h.Metadata.Configuration[propAppendOnly]) &&
 		slices.ContainsFunc(a.commit.Removes, func(r Remove) bool { return r.DataChange }) {
 		return fmt.Errorf("commit to table %s: %s is true, and the transaction removes rows; only appends and compactions are allowed", h.table, propAppendOnly)
 	}
-	if len(a.commit.Domains) > 0 && !h.Protocol.Supports(featureDomainMetadata) {
-		return unsupported(featureDomainMetadata, "the table's protocol lacks it")
-	}
 	turnsOn := a.commit.Metadata != nil && isTrue(a.commit.Metadata.Configuration[propInCommitTimestamps]) &&
 		!isTrue(h.Metadata.Configuration[propInCommitTimestamps])
 	if turnsOn {
-		return unsupported(featureInCommitTimestamp, "they can be turned on only when a table is created")
+		return &UnsupportedError{
+			Table: h.table, Features: []string{featureInCommitTimestamp}, For: gateWriting,
+			Detail: "they can be turned on only when a table is created",
+		}
 	}
 	if h.inCommitTimestamps() && h.LastICT == 0 {
 		return &CorruptError{Table: h.table, Version: h.Version, Reason: "it has no in-commit timestamp, though " + propInCommitTimestamps + " is true"}
@@ -131,9 +128,15 @@ func (a *attempt) judgeActions(h *Head) error {
 	return nil
 }
 
-// judgePartitions refuses adds whose partition values are not those of exactly the table's partition columns, as Spark
-// does.
-func (a *attempt) judgePartitions(h *Head) error {
+// judgeResult holds the actions against the head that they lead to. Like Spark, it refuses adds whose partition values are
+// not those of exactly the table's partition columns.
+func (a *attempt) judgeResult(h *Head) error {
+	if len(a.commit.Domains) > 0 && !h.Protocol.Supports(featureDomainMetadata) {
+		return &UnsupportedError{
+			Table: h.table, Features: []string{featureDomainMetadata}, For: gateWriting,
+			Detail: "the protocol lacks it, and the transaction sets the domain " + a.commit.Domains[0].Domain,
+		}
+	}
 	columns := h.Metadata.PartitionColumns
 	for i := range a.commit.Adds {
 		f := &a.commit.Adds[i]

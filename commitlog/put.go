@@ -53,7 +53,7 @@ func (l *Log) start(ctx context.Context, a *attempt) (*Head, error) {
 			return l.newHead(), nil
 		}
 		if err != nil {
-			return nil, err
+			return nil, a.unsettled(err)
 		}
 	}
 	return h, l.catchUp(ctx, a, h)
@@ -62,14 +62,24 @@ func (l *Log) start(ctx context.Context, a *attempt) (*Head, error) {
 // catchUp checks the versions between the transaction's own view and h. A blind transaction that was never put needs
 // nothing that h does not know.
 func (l *Log) catchUp(ctx context.Context, a *attempt, h *Head) error {
-	switch {
-	case h.Version < a.checked:
-		return &ConflictError{Version: h.Version, Reason: fmt.Sprintf("the table was at version %d before, so it has been rolled back or replaced", a.checked)}
-	case h.Version > a.checked && (a.resumed || !a.tx.Blind):
+	if h.Version < a.checked {
+		return a.unsettled(&ConflictError{
+			Version: h.Version,
+			Reason:  fmt.Sprintf("the table was at version %d before, so it has been rolled back or replaced", a.checked),
+		})
+	}
+	if a.resumed || !a.tx.Blind {
 		err := l.fetch(ctx, a.checked+1, h.Version, full, func(c *Commit, _ uint64) error { return a.see(c) })
-		if err != nil {
-			return err
+		var conflict *ConflictError
+		if errors.As(err, &conflict) {
+			return err // the tries before would have met it too, so none of them put anything
 		}
+		if err != nil {
+			return a.unsettled(err)
+		}
+	}
+	if a.resumed && a.own < 0 {
+		a.pending, a.putAt = true, h.Version+1 // what is not in the log yet can only get there
 	}
 	return l.judge(ctx, a, h)
 }
@@ -100,8 +110,6 @@ func (l *Log) fence(ctx context.Context, a *attempt, h *Head) error {
 				return err
 			}
 			return &FencedError{AppID: t.AppID, Batch: t.Version, Version: app.Version, Winner: winner}
-		case app.Version > a.checked:
-			return &ConflictError{Version: app.Version, Reason: fmt.Sprintf("another process commits batch %d of %q", app.Batch, t.AppID)}
 		}
 	}
 	return nil
@@ -174,7 +182,7 @@ func (l *Log) render(a *attempt, h *Head) ([]byte, *Head, error) {
 		c.Info.InCommitTimestamp = timestamp(h, now)
 		next.LastICT = c.Info.InCommitTimestamp
 	}
-	if err := a.judgePartitions(next); err != nil {
+	if err := a.judgeResult(next); err != nil {
 		return nil, nil, err
 	}
 	body, err := c.Render()
@@ -206,6 +214,7 @@ func (l *Log) settle(ctx context.Context, a *attempt, h *Head, outcome storage.O
 // startOver loads the log anew after a commit that was there is gone: the log has been cleaned up or replaced.
 func (l *Log) startOver(ctx context.Context, a *attempt) (*Head, error) {
 	a.silent++
+	a.resumed = true
 	h, err := l.load(ctx)
 	if err != nil {
 		return nil, a.unsettled(err)

@@ -42,7 +42,7 @@ type Transaction struct {
 
 	// Validate is called with the newest head when others have changed the table's protocol or metadata since
 	// ReadVersion, or created the table. Its error ends the commit and is returned as it is. Without Validate such a
-	// change is a conflict. Only blind transactions can survive one.
+	// change is a conflict. Only blind transactions can survive one. It must not call the Log.
 	Validate func(*Head) error
 }
 
@@ -55,9 +55,10 @@ type Result struct {
 
 // prepare checks the transaction against itself and completes its actions. It leaves the caller's untouched.
 func (tx *Transaction) prepare(now time.Time) (*attempt, error) {
-	a := &attempt{tx: tx, commit: tx.Actions, checked: tx.ReadVersion, own: -1}
+	a := &attempt{tx: tx, commit: tx.Actions, checked: tx.ReadVersion, own: -1, putAt: tx.ReadVersion + 1}
 	a.commit.Info = tx.Actions.Info.clone()
 	a.resumed = a.commit.Info.TxnID != ""
+	a.pending = a.resumed
 	if !a.resumed {
 		a.commit.Info.TxnID = uuid.NewString()
 	}
@@ -73,7 +74,7 @@ func (tx *Transaction) prepare(now time.Time) (*attempt, error) {
 		return nil, err
 	}
 	a.prepareInfo()
-	return a, a.commit.checkReconciles()
+	return a, nil
 }
 
 // prepareTxns adds the batch's txn action, and the time to those without one: Spark drops entries that have none as soon
