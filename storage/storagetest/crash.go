@@ -65,31 +65,39 @@ func (c *Crash) Wrap(s storage.Store) storage.Store {
 }
 
 func (c *Crash) operation(url string, op *storage.Op, call func() error) error {
-	c.mu.Lock()
-	defer c.mu.Unlock() // one operation at a time: the count decides, not the scheduler
-	if c.dead {
+	here, dead := c.count(op)
+	switch {
+	case dead:
 		return fmt.Errorf("%s %s: %w", op.Name, op.Key, ErrCrashed)
-	}
-	n := c.n
-	c.n++
-	if n != c.At {
+	case !here:
 		return call()
-	}
-	c.Op = fmt.Sprintf("%s %s (%v)", op.Name, op.Key, c.Mode)
-	switch c.Mode {
-	case After:
-		_ = call()
-	case Lost:
+	case c.Mode == Lost:
 		if err := call(); err != nil {
 			return err
 		}
 		return ErrLost
-	case Torn:
-		if op.Name == "write" || op.Name == "put" && c.Tear != nil && c.Tear(url, op.Key) {
-			op.Body = op.Body[:len(op.Body)/2]
-			_ = call()
-		}
+	case c.Mode == After:
+		_ = call()
+	case c.Mode == Torn && (op.Name == "write" || op.Name == "put" && c.Tear != nil && c.Tear(url, op.Key)):
+		op.Body = op.Body[:len(op.Body)/2]
+		_ = call()
 	}
-	c.dead = true
 	return fmt.Errorf("%s %s: %w", op.Name, op.Key, ErrCrashed)
+}
+
+// count says whether this operation is the At-th, and whether the process is dead already. From the At-th on it is,
+// unless the mode leaves it alive.
+func (c *Crash) count(op *storage.Op) (here, dead bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.dead {
+		return false, true
+	}
+	here = c.n == c.At
+	c.n++
+	if here {
+		c.Op = fmt.Sprintf("%s %s (%v)", op.Name, op.Key, c.Mode)
+		c.dead = c.Mode != Lost
+	}
+	return here, false
 }
