@@ -82,7 +82,15 @@ func level(amounts []int64, limit, turn int64) []int64 {
 	granted := make([]int64, len(amounts))
 	left := limit
 	for k, i := range order {
-		granted[i] = min(amounts[i], left/int64(len(order)-k))
+		line := left / int64(len(order)-k)
+		if amounts[i] > line { // and so are all that follow
+			for _, i := range order[k:] {
+				granted[i] = line
+				left -= line
+			}
+			break
+		}
+		granted[i] = amounts[i]
 		left -= granted[i]
 	}
 	for k := 0; left > 0 && k < len(amounts); k++ {

@@ -7,6 +7,7 @@
 #   kafka.sh run DIR DATA PORT     the same in the foreground: the process becomes the broker
 #   kafka.sh stop DATA             SIGTERM, and waits for the end
 #   kafka.sh kill DATA             SIGKILL, and waits for the end
+#   kafka.sh guard DATA            waits for the end of its input, then kills the broker and removes DATA
 #
 # Several installs at once are safe: they take turns on DIR/lock.
 # DATA holds kafka.pid, kafka.log (kafka.log.1 of the run before), server.properties, and the partitions in logs/.
@@ -166,6 +167,13 @@ finish() {
   rm -f "$data/kafka.pid"
 }
 
+guard() {
+  local data=$1
+  cat >/dev/null
+  finish KILL "$data"
+  rm -rf "$data"
+}
+
 usage() {
   sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}" >&2
   exit 2
@@ -177,5 +185,6 @@ case "${1:-}/$#" in
   run/4) run "$2" "$3" "$4" ;;
   stop/2) finish TERM "$2" ;;
   kill/2) finish KILL "$2" ;;
+  guard/2) guard "$2" ;;
   *) usage ;;
 esac

@@ -1,0 +1,213 @@
+package kafkatest
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Node is a real broker, shared by the tests of a process. Listeners: plain text at Addrs, and TLS with SASL at Secure.
+type Node struct {
+	*Cluster
+	Secure string // host:port of the TLS listener
+	CAFile string // PEM, signs the TLS listener's certificate
+
+	script string
+	dir    string // of the installation
+	data   string
+	port   int
+	props  string
+}
+
+// shared is the broker of this process. Go tests have no end at which to stop it, so the guard does.
+var shared struct {
+	once  sync.Once
+	node  *Node
+	skip  string
+	err   error
+	guard *os.File // closing it, or the end of the process, stops the broker
+}
+
+// Broker gives the real broker, which it installs and starts when it is first asked for. The test is skipped where java or
+// mvn is missing, or Kafka cannot be installed; with CI=true, the latter fails it.
+func Broker(tb testing.TB) *Node {
+	tb.Helper()
+	if testing.Short() {
+		tb.Skip("a real broker is not started with -short")
+	}
+	shared.once.Do(func() { shared.node, shared.skip, shared.err = launch() })
+	var failed *installError
+	switch {
+	case shared.skip != "":
+		tb.Skip(shared.skip)
+	case errors.As(shared.err, &failed) && os.Getenv("CI") != "true":
+		tb.Skip(failed)
+	case shared.err != nil:
+		tb.Fatal(shared.err)
+	}
+	return shared.node
+}
+
+// installError says that Kafka could not be fetched, though its tools are here.
+type installError struct {
+	dir    string
+	output []byte
+	cause  error
+}
+
+func (e *installError) Error() string {
+	return fmt.Sprintf("install Kafka into %s: %v\n%s", e.dir, e.cause, e.output)
+}
+
+// launch installs and starts the broker; skip says why this machine cannot have one.
+func launch() (node *Node, skip string, err error) {
+	root, err := repository()
+	if err != nil {
+		return nil, "", err
+	}
+	n := &Node{
+		script: filepath.Join(root, "testdata", "kafka", "kafka.sh"),
+		dir:    filepath.Join(root, ".cache", "kafka"),
+	}
+	if _, err := exec.LookPath("java"); err != nil {
+		return nil, "the real broker needs java 17 or newer, which is not installed", nil
+	}
+	if out, err := exec.Command(n.script, "install", n.dir).CombinedOutput(); err != nil {
+		if _, missing := exec.LookPath("mvn"); missing != nil {
+			return nil, "the real broker needs mvn to fetch Kafka, which is not installed", nil
+		}
+		return nil, "", &installError{dir: n.dir, output: out, cause: err}
+	}
+	if n.data, err = os.MkdirTemp("", "sluice-kafka-"); err != nil {
+		return nil, "", err
+	}
+	if err := n.guard(); err != nil {
+		return nil, "", err
+	}
+	if n.CAFile, err = certify(n.data); err != nil {
+		return nil, "", err
+	}
+	for try := 0; ; try++ {
+		n.listen(freePorts())
+		err := n.run("start", n.dir, n.data, fmt.Sprint(n.port))
+		if err == nil {
+			return n, "", nil
+		}
+		if try == 2 { // once or twice, another process may have taken a port
+			return nil, "", err
+		}
+	}
+}
+
+// listen sets the ports: port, the controller's after it, and the secure one after that.
+func (n *Node) listen(port int) {
+	n.port = port
+	n.Cluster = &Cluster{Addrs: []string{fmt.Sprintf("127.0.0.1:%d", port)}}
+	n.Secure = fmt.Sprintf("127.0.0.1:%d", port+2)
+	n.props = secureProperties(n.Addrs[0], n.Secure, fmt.Sprintf("127.0.0.1:%d", port+1), n.data)
+}
+
+// run runs a command of the script.
+func (n *Node) run(args ...string) error {
+	cmd := exec.Command(n.script, args...)
+	cmd.Env = append(os.Environ(), "KAFKA_PROPS="+n.props)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("kafka.sh %s: %w\n%s", strings.Join(args, " "), err, out)
+	}
+	return nil
+}
+
+// guard starts the process that stops the broker and removes its data when this process is gone.
+func (n *Node) guard() error {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer r.Close() //nolint:errcheck // the guard has its own copy
+	cmd := exec.Command(n.script, "guard", n.data)
+	cmd.Stdin = r
+	cmd.SysProcAttr = detached()
+	if err := cmd.Start(); err != nil {
+		return errors.Join(err, w.Close())
+	}
+	shared.guard = w
+	return cmd.Process.Release()
+}
+
+// Kill ends the broker with SIGKILL.
+func (n *Node) Kill(tb testing.TB) {
+	tb.Helper()
+	if err := n.run("kill", n.data); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// Stop ends the broker politely.
+func (n *Node) Stop(tb testing.TB) {
+	tb.Helper()
+	if err := n.run("stop", n.data); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// Start starts the broker again, on the same ports and data.
+func (n *Node) Start(tb testing.TB) {
+	tb.Helper()
+	if err := n.run("start", n.dir, n.data, fmt.Sprint(n.port)); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// Restart kills and starts the broker.
+func (n *Node) Restart(tb testing.TB) {
+	tb.Helper()
+	n.Kill(tb)
+	n.Start(tb)
+}
+
+// freePorts finds three ports in a row, below those that the system gives away by itself.
+func freePorts() int {
+	for {
+		port := 20000 + 3*rand.IntN(3000)
+		if free(port) && free(port+1) && free(port+2) {
+			return port
+		}
+	}
+}
+
+func free(port int) bool {
+	l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port})
+	if err != nil {
+		return false
+	}
+	return l.Close() == nil
+}
+
+// repository finds the root of the module from the working directory.
+func repository() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return "", errors.New("the working directory is not within the repository: no go.mod above it")
+		}
+		dir = parent
+	}
+}
+
+// certificateLife is longer than any test run.
+const certificateLife = 24 * time.Hour

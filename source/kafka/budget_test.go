@@ -1,0 +1,57 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+)
+
+func TestHeadMayHoldOneResponseWhateverTheOthersHold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBudget(100)
+		ctx, cancel := context.WithCancel(t.Context())
+		if err := b.reserve(ctx, 1, 100); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.reserve(ctx, 0, 50); err != nil { // the head
+			t.Fatal(err)
+		}
+		results := make(chan error, 2)
+		go func() { results <- b.reserve(ctx, 0, 1) }()
+		go func() { results <- b.reserve(ctx, 2, 1) }()
+		synctest.Wait()
+		if len(results) != 0 {
+			t.Fatal("a reservation beyond the budget was granted")
+		}
+		b.settle(0, -50) // the head's response was emitted
+		synctest.Wait()
+		if len(results) != 1 {
+			t.Fatalf("%d reservations were granted, want that of the head alone", len(results))
+		}
+		cancel()
+		synctest.Wait()
+		if first, second := <-results, <-results; first != nil || !errors.Is(second, context.Canceled) {
+			t.Errorf("results %v, %v", first, second)
+		}
+	})
+}
+
+func TestMovingTheHeadLetsTheNextJobGoOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBudget(10)
+		if err := b.reserve(t.Context(), 2, 10); err != nil {
+			t.Fatal(err)
+		}
+		granted := make(chan error, 1)
+		go func() { granted <- b.reserve(t.Context(), 1, 500) }()
+		synctest.Wait()
+		if len(granted) != 0 {
+			t.Fatal("granted before it was the head")
+		}
+		b.moveHead(1)
+		if err := <-granted; err != nil {
+			t.Fatal(err)
+		}
+	})
+}
