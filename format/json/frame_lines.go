@@ -1,0 +1,97 @@
+package json
+
+import "bytes"
+
+// lines cuts at line feeds. A carriage return in front of one belongs to it. Blank lines count as lines, and are no
+// records.
+func (f *Framer) lines() error {
+	for line := int64(1); ; line++ {
+		text, long, err := f.line()
+		switch {
+		case err != nil:
+			return err
+		case text == nil:
+			return f.block.flush()
+		case long > 0:
+			err = f.block.addFault(text, line, "a line of %d bytes is longer than the %d that a record may have; its first %d are kept",
+				long, f.options.MaxRecordBytes, len(text))
+		case isBlank(text):
+			f.blank++
+		default:
+			err = f.block.add(text, line)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// line returns the next line without its end, or nil at the end of the file. Of one that is too long it returns the
+// beginning, and the whole length.
+func (f *Framer) line() (text []byte, long int64, err error) {
+	for {
+		rest := f.in.rest()
+		if end := bytes.IndexByte(rest, '\n'); end >= 0 {
+			text, long = f.bounded(f.take(end + 1)[:end])
+			return text, long, nil
+		}
+		if f.in.ended {
+			if len(rest) == 0 {
+				return nil, 0, nil
+			}
+			text, long = f.bounded(f.take(len(rest)))
+			return text, long, nil
+		}
+		if len(rest) > f.options.MaxRecordBytes+1 {
+			return f.longLine()
+		}
+		if err := f.refill(); err != nil {
+			return nil, 0, err
+		}
+	}
+}
+
+func (f *Framer) bounded(text []byte) ([]byte, int64) {
+	if n := len(text); n > 0 && text[n-1] == '\r' {
+		text = text[:n-1]
+	}
+	if len(text) <= f.options.MaxRecordBytes {
+		return text, 0
+	}
+	return text[:min(len(text), keptBytes)], int64(len(text))
+}
+
+// longLine moves over a line that is longer than a record may be, without holding more of it than the beginning.
+func (f *Framer) longLine() (kept []byte, long int64, err error) {
+	for {
+		rest := f.in.rest()
+		end := bytes.IndexByte(rest, '\n')
+		if end >= 0 {
+			return keep(kept, f.take(end + 1)[:end]), long + int64(end), nil
+		}
+		kept = keep(kept, f.take(len(rest)))
+		long += int64(len(rest))
+		if f.in.ended {
+			return kept, long, nil
+		}
+		if err := f.refill(); err != nil {
+			return nil, 0, err
+		}
+	}
+}
+
+// keep copies the next bytes of something too long behind what is kept of it, within bounds.
+func keep(kept, next []byte) []byte {
+	return append(kept, next[:min(len(next), keptBytes-len(kept))]...)
+}
+
+func isBlank(text []byte) bool {
+	for _, c := range text {
+		if !isSpace(c) {
+			return false
+		}
+	}
+	return true
+}
+
+func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
