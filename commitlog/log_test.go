@@ -1,0 +1,353 @@
+package commitlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sluicedata/sluice/storage"
+)
+
+func TestLoadWithoutTable(t *testing.T) {
+	s := newMemStore()
+	s.put("00000000000000000000.crc", "{}")
+	s.put("0000000000000000000.json", "nineteen digits")
+	s.put(".tmp-1", "x")
+	s.put("00000000000000000000.json.tmp", "x")
+	s.put("_commit_1.json.tmp", "x")
+	l := New(s)
+	if l.Head() != nil {
+		t.Error("a head before Load")
+	}
+	if _, err := l.Load(context.Background()); !errors.Is(err, ErrNoTable) {
+		t.Errorf("Load: %v", err)
+	}
+	if _, err := l.Refresh(context.Background()); !errors.Is(err, ErrNoTable) {
+		t.Errorf("Refresh: %v", err)
+	}
+	if _, err := l.Files(context.Background(), -1); !errors.Is(err, ErrNoTable) {
+		t.Errorf("Files: %v", err)
+	}
+	if err := l.Commits(context.Background(), 0, -1, nil); !errors.Is(err, ErrNoTable) {
+		t.Errorf("Commits: %v", err)
+	}
+}
+
+func TestLogsThatTheirCommitsAloneDoNotTell(t *testing.T) {
+	const checkpoint = "0000000000000000000%d.checkpoint.parquet"
+	table := func(versions ...int64) *memStore {
+		s := newMemStore()
+		for _, v := range versions {
+			s.write(v, lineInfo("w"), lineAdd(fmt.Sprint(v)))
+		}
+		if versions[0] == 0 {
+			s.write(0, lineProtocol, lineMetadata)
+		}
+		return s
+	}
+	with := func(s *memStore, names ...string) *memStore {
+		for _, n := range names {
+			s.put(n, "PAR1")
+		}
+		return s
+	}
+	tests := []struct {
+		name  string
+		store *memStore
+		want  string // of the error; empty for none
+	}{
+		{"all there", table(0, 1, 2), ""},
+		{"a hole", table(0, 1, 3, 4), "00000000000000000002.json: it is missing, though version 4 is there"},
+		{"no beginning", table(1, 2), "00000000000000000000.json: it is missing, and the first commit there is of version 1"},
+		{"checkpoint inside", with(table(0, 1, 2), fmt.Sprintf(checkpoint, 1)), ""},
+		{"checkpoint after the last commit", with(table(0, 1), fmt.Sprintf(checkpoint, 2)), "needs log checkpoints"},
+		{"empty checkpoint after the last commit", func() *memStore {
+			s := table(0, 1)
+			s.put(fmt.Sprintf(checkpoint, 2), "")
+			return s
+		}(), ""},
+		{"half a checkpoint after the last commit", with(table(0, 1), "00000000000000000002.checkpoint.0000000001.0000000002.parquet"), ""},
+		{"a checkpoint in parts after the last commit", with(table(0, 1), "00000000000000000002.checkpoint.0000000001.0000000002.parquet",
+			"00000000000000000002.checkpoint.0000000002.0000000002.parquet"), "needs log checkpoints"},
+		{"beginning cleaned up", with(table(3, 4), fmt.Sprintf(checkpoint, 3)), "the commits before version 3 have been cleaned up"},
+		{"cleaned up with one left over", with(table(0, 3, 4), fmt.Sprintf(checkpoint, 3)), "the commit of version 1 has been cleaned up"},
+		{"v2 checkpoint alone", with(newMemStore(), "00000000000000000002.checkpoint.80a083e8-7026-4e79-81be-64bd76c43a11.json"), "needs log checkpoints"},
+		{"no protocol", func() *memStore { s := newMemStore(); s.write(0, lineMetadata); return s }(), "no protocol action"},
+		{"no metadata", func() *memStore { s := newMemStore(); s.write(0, lineProtocol); return s }(), "no metaData action"},
+		{"protocol too late", func() *memStore {
+			s := newMemStore()
+			s.write(0, lineMetadata)
+			s.write(1, lineProtocol)
+			return s
+		}(), "no protocol action"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := New(tt.store).Load(context.Background())
+			switch {
+			case tt.want == "" && err != nil:
+				t.Error(err)
+			case tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)):
+				t.Errorf("got %v, want %s", err, tt.want)
+			case tt.want != "" && !errors.As(err, new(*CorruptError)) && !errors.As(err, new(*UnsupportedError)):
+				t.Errorf("%T", err)
+			}
+			_, files := New(tt.store).Files(context.Background(), -1)
+			if fmt.Sprint(files) != fmt.Sprint(err) {
+				t.Errorf("Files: %v", files)
+			}
+		})
+	}
+}
+
+func TestRefreshReadsWhatIsNew(t *testing.T) {
+	s, l := newTable(t)
+	s.write(1, lineInfo("w"), lineAdd("x"), lineAdd("y"))
+	s.write(2, lineInfo("w2"), lineRemove("x"), lineTxn("b", 4))
+	h, err := l.Refresh(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"get 0", "get 1", "get 2", "get 3: absent"}, s.transcript()); diff != "" {
+		t.Error(diff)
+	}
+	if h.Version != 2 || h.Files != 2 || h.Bytes != 20 || h != l.Head() {
+		t.Errorf("head %+v", h)
+	}
+	if diff := cmp.Diff(App{Batch: 4, LastUpdated: 3, Version: 2, UserMetadata: "by w2", TxnID: "w2"}, h.Apps["b"]); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAHeadNeverChanges(t *testing.T) {
+	s, l := newTable(t)
+	before := l.Head()
+	s.write(1, lineInfo("w"), lineTxn("a", 7), lineTxn("b", 4), lineAdd("x"))
+	if _, err := l.Refresh(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if before.Version != 0 || before.Apps["a"].Batch != 0 || len(before.Apps) != 1 || before.Files != 1 {
+		t.Errorf("it became %+v", before)
+	}
+}
+
+func TestRefreshNoticesATableThatIsNotTheSame(t *testing.T) {
+	grow := func(t *testing.T, s *memStore, l *Log) {
+		t.Helper()
+		for n := int64(1); n <= 3; n++ {
+			if _, err := l.Commit(context.Background(), appending(n-1, n)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.transcript()
+	}
+	t.Run("rolled back", func(t *testing.T) {
+		s, l := newTable(t)
+		grow(t, s, l)
+		s.drop(2)
+		s.drop(3)
+		h, err := l.Refresh(context.Background())
+		if err != nil || h.Version != 1 || h.Apps["a"].Batch != 1 {
+			t.Fatal(h, err)
+		}
+	})
+	t.Run("replaced by a longer one", func(t *testing.T) {
+		s, l := newTable(t)
+		grow(t, s, l)
+		other := strings.ReplaceAll(lineMetadata, `"id":"T"`, `"id":"U"`)
+		s.write(0, lineInfo("u"), lineProtocol, other)
+		for v := int64(1); v < 6; v++ {
+			s.write(v, lineInfo("u"), lineAdd(fmt.Sprint(v)))
+		}
+		h, err := l.Refresh(context.Background())
+		if err != nil || h.Version != 5 || h.Metadata.ID != "U" || len(h.Apps) != 0 {
+			t.Fatal(h, err)
+		}
+	})
+	t.Run("gone", func(t *testing.T) {
+		s, l := newTable(t)
+		s.drop(0)
+		if _, err := l.Refresh(context.Background()); !errors.Is(err, ErrNoTable) || l.Head() != nil {
+			t.Errorf("got %v, head %v", err, l.Head())
+		}
+	})
+	t.Run("cleaned up", func(t *testing.T) {
+		s, l := newTable(t)
+		s.drop(0)
+		s.write(5, lineInfo("w"))
+		s.put("00000000000000000005.checkpoint.parquet", "PAR1")
+		if _, err := l.Refresh(context.Background()); !errors.As(err, new(*UnsupportedError)) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestCommitAfterALongPauseLooksFirst(t *testing.T) {
+	s, l := newTable(t)
+	l.now = func() time.Time { return testNow.Add(trustHead + time.Second) }
+	s.drop(0)
+	s.write(5, lineInfo("w"))
+	s.put("00000000000000000005.checkpoint.parquet", "PAR1")
+	var unsupported *UnsupportedError
+	if _, err := l.Commit(context.Background(), appending(0, 1)); !errors.As(err, &unsupported) {
+		t.Fatalf("committed where nobody looks: %v", err)
+	}
+	if s.objects[commitKey(1)] != nil {
+		t.Error("version 1 was put under a cleaned log")
+	}
+}
+
+func TestCommitToATableThatWentBackIsAConflict(t *testing.T) {
+	s, l := newTable(t)
+	if _, err := l.Commit(context.Background(), appending(0, 1)); err != nil {
+		t.Fatal(err)
+	}
+	s.drop(1)
+	if _, err := l.Refresh(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Commit(context.Background(), appending(1, 2)); !errors.As(err, new(*ConflictError)) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestCommitThatIsRefusedAndThenGoneStartsOver(t *testing.T) {
+	s, l := newTable(t)
+	onFirstPut(s, plainly, func() {
+		s.write(1, lineInfo("w"), lineAdd("w"))
+		first := true
+		s.onGet = func(key string) error {
+			if key == commitKey(1) && first {
+				first = false
+				return storage.ErrNotExist
+			}
+			return nil
+		}
+	})
+	got, err := l.Commit(context.Background(), appending(0, 1))
+	if err != nil || got.Version != 2 {
+		t.Fatal(got, err)
+	}
+	if diff := cmp.Diff([]string{"put 1: exists", "list", "get 0", "get 1", "get 1", "put 2: stored"}, sortedGets(s.transcript())); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// sortedGets puts gets that are done side by side into order.
+func sortedGets(ops []string) []string {
+	for i := 1; i < len(ops); i++ {
+		for j := i; j > 0 && strings.HasPrefix(ops[j], "get") && strings.HasPrefix(ops[j-1], "get") && ops[j] < ops[j-1]; j-- {
+			ops[j], ops[j-1] = ops[j-1], ops[j]
+		}
+	}
+	return ops
+}
+
+func TestLoadStartsOverWhenCleanedUpMeanwhile(t *testing.T) {
+	s, _ := newTable(t)
+	s.write(1, lineInfo("w"), lineAdd("w"))
+	first := true
+	var mu sync.Mutex
+	s.onGet = func(key string) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if key == commitKey(1) && first {
+			first = false
+			return storage.ErrNotExist
+		}
+		return nil
+	}
+	h, err := New(s).Load(context.Background())
+	if err != nil || h.Version != 1 {
+		t.Fatal(h, err)
+	}
+}
+
+func TestManyWritersLoseNothing(t *testing.T) {
+	const writers, batches = 8, 50
+	s, shared := newTable(t)
+	tests := map[string]func() *Log{
+		"each with a log of its own": func() *Log { return New(s) },
+		"all through one log":        func() *Log { return shared },
+	}
+	rounds := 0
+	for name, open := range tests {
+		rounds++
+		t.Run(name, func(t *testing.T) {
+			var wg sync.WaitGroup
+			for w := range writers {
+				wg.Go(func() {
+					l := open()
+					app := fmt.Sprintf("%s-%d", name, w)
+					for n := range int64(batches) {
+						tx := Transaction{AppID: app, Batch: n, Blind: true, Actions: Commit{Adds: []Add{testAdd(fmt.Sprintf("%s-%d", app, n))}}}
+						if h := l.Head(); h != nil {
+							tx.ReadVersion = h.Version
+						}
+						if _, err := l.Commit(context.Background(), tx); err != nil {
+							t.Error(err)
+							return
+						}
+					}
+				})
+			}
+			wg.Wait()
+			h, err := New(s).Load(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := int64(rounds * writers * batches); h.Version != want || h.Files != want+1 {
+				t.Errorf("version %d with %d files, want %d", h.Version, h.Files, want)
+			}
+			for w := range writers {
+				if app := fmt.Sprintf("%s-%d", name, w); h.Apps[app].Batch != batches-1 {
+					t.Errorf("%s is at %+v", app, h.Apps[app])
+				}
+			}
+			for path, n := range countPaths(t, s) {
+				if n != 1 {
+					t.Errorf("%s was added %d times", path, n)
+				}
+			}
+		})
+	}
+}
+
+func TestManyProcessesOfOnePipelineCommitEachBatchOnce(t *testing.T) {
+	const batches = 50
+	s, _ := newTable(t)
+	var wg sync.WaitGroup
+	for p := range 4 {
+		wg.Go(func() {
+			l := New(s)
+			for n := int64(1); n <= batches; n++ {
+				tx := appending(0, n)
+				tx.Actions.Adds = []Add{testAdd(fmt.Sprintf("process-%d-%d", p, n))}
+				if _, err := l.Commit(context.Background(), tx); err != nil && !errors.As(err, new(*FencedError)) {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	var committed []int64
+	err := New(s).Commits(context.Background(), 1, -1, func(c *Commit) error {
+		committed = append(committed, c.Txns[0].Version)
+		return nil
+	})
+	if err != nil || len(committed) != batches {
+		t.Fatalf("%v, %v", committed, err)
+	}
+	for i, n := range committed {
+		if n != int64(i+1) {
+			t.Errorf("version %d has batch %d", i+1, n)
+		}
+	}
+}
