@@ -29,13 +29,24 @@ func deltaTypes() *arrow.Schema {
 		name string
 		typ  arrow.DataType
 	}{
-		{"b", arrow.FixedWidthTypes.Boolean}, {"i8", arrow.PrimitiveTypes.Int8}, {"i16", arrow.PrimitiveTypes.Int16},
-		{"i32", arrow.PrimitiveTypes.Int32}, {"i64", arrow.PrimitiveTypes.Int64}, {"f32", arrow.PrimitiveTypes.Float32},
-		{"f64", arrow.PrimitiveTypes.Float64}, {"dec", &arrow.Decimal128Type{Precision: 38, Scale: 18}},
-		{"s", arrow.BinaryTypes.String}, {"bin", arrow.BinaryTypes.Binary}, {"d", arrow.PrimitiveTypes.Date32},
-		{"ts", arrow.FixedWidthTypes.Timestamp_us}, {"ntz", &arrow.TimestampType{Unit: arrow.Microsecond}},
-		{"l", arrow.ListOf(arrow.BinaryTypes.String)}, {"ll", arrow.ListOf(arrow.ListOf(arrow.PrimitiveTypes.Int64))},
-		{"st", inner}, {"ls", arrow.ListOf(inner)}, {"m", arrow.MapOf(arrow.BinaryTypes.String, arrow.PrimitiveTypes.Int64)},
+		{"b", arrow.FixedWidthTypes.Boolean},
+		{"i8", arrow.PrimitiveTypes.Int8},
+		{"i16", arrow.PrimitiveTypes.Int16},
+		{"i32", arrow.PrimitiveTypes.Int32},
+		{"i64", arrow.PrimitiveTypes.Int64},
+		{"f32", arrow.PrimitiveTypes.Float32},
+		{"f64", arrow.PrimitiveTypes.Float64},
+		{"dec", &arrow.Decimal128Type{Precision: 38, Scale: 18}},
+		{"s", arrow.BinaryTypes.String},
+		{"bin", arrow.BinaryTypes.Binary},
+		{"d", arrow.PrimitiveTypes.Date32},
+		{"ts", arrow.FixedWidthTypes.Timestamp_us},
+		{"ntz", &arrow.TimestampType{Unit: arrow.Microsecond}},
+		{"l", arrow.ListOf(arrow.BinaryTypes.String)},
+		{"ll", arrow.ListOf(arrow.ListOf(arrow.PrimitiveTypes.Int64))},
+		{"st", inner},
+		{"ls", arrow.ListOf(inner)},
+		{"m", arrow.MapOf(arrow.BinaryTypes.String, arrow.PrimitiveTypes.Int64)},
 	} {
 		fields = append(fields, arrow.Field{Name: f.name, Type: f.typ, Nullable: true})
 	}

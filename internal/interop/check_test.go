@@ -18,19 +18,23 @@ func TestCompareNamesEachDifference(t *testing.T) {
 		"version not told": {Answer{Rows: 1, Schema: same.Schema, Hash: "00"}, Job{Version: v(1)}, nil},
 		"refused":          {Answer{Error: "no"}, Job{Version: v(1)}, []string{"refused: no"}},
 		"other version": {
-			Answer{Version: v(2), Rows: 1, Schema: same.Schema, Hash: "00"}, Job{Version: v(1)},
+			Answer{Version: v(2), Rows: 1, Schema: same.Schema, Hash: "00"},
+			Job{Version: v(1)},
 			[]string{"it took version 2"},
 		},
 		"rows and hash": {
-			Answer{Rows: 2, Schema: same.Schema, Hash: "01"}, Job{Version: v(1)},
+			Answer{Rows: 2, Schema: same.Schema, Hash: "01"},
+			Job{Version: v(1)},
 			[]string{"2 rows, want 1", "other rows: hash 01, want 00"},
 		},
 		"order of columns": {
-			Answer{Rows: 1, Schema: []string{"b:string", "a:long"}, Hash: "00"}, Job{Version: v(1)},
+			Answer{Rows: 1, Schema: []string{"b:string", "a:long"}, Hash: "00"},
+			Job{Version: v(1)},
 			[]string{"columns [b:string a:long], want [a:long b:string]"},
 		},
 		"order of columns asked for": {
-			Answer{Rows: 1, Schema: []string{"b:string", "a:long"}, Hash: "00"}, Job{Version: v(1), Columns: []string{"b", "a"}},
+			Answer{Rows: 1, Schema: []string{"b:string", "a:long"}, Hash: "00"},
+			Job{Version: v(1), Columns: []string{"b", "a"}},
 			nil,
 		},
 	} {

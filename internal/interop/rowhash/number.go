@@ -29,11 +29,11 @@ func numberAppender(arr arrow.Array) (appender, error) {
 		return func(b []byte, i int) []byte { return AppendDecimal(b, a.Value(i).BigInt(), scale) }, nil
 	case *array.Timestamp:
 		if unit := a.DataType().(*arrow.TimestampType).Unit; unit != arrow.Microsecond {
-			return nil, fmt.Errorf("timestamps in %s have no canonical text; Delta's are in microseconds", unit)
+			return nil, fmt.Errorf("no canonical text for timestamps in %s; Delta's are in microseconds", unit)
 		}
 		return ints(a.TimestampValues()), nil
 	default:
-		return nil, fmt.Errorf("Arrow type %s has no canonical text", arr.DataType())
+		return nil, fmt.Errorf("no canonical text for Arrow type %s", arr.DataType())
 	}
 }
 

@@ -1,0 +1,75 @@
+# make prints the targets. CI (.ci/run) runs these and nothing else.
+
+GO      ?= go
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+
+# The tools are pinned here and not in go.mod, so that the library's users do not get them as dependencies.
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOFUMPT     := mvdan.cc/gofumpt@v0.12.0
+GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
+
+BUILD     := $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)'
+PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
+
+# How long a test package may take, and how long each fuzz target runs.
+TIMEOUT  ?= 30m
+FUZZTIME ?= 10s
+
+# What a machine cannot have is skipped with a message, but never in CI.
+NOT_IN_CI := test "$$CI" != true
+
+.DEFAULT_GOAL := help
+.PHONY: help build demo test readers kafka lint fmt fuzz cross vuln clean
+
+help: ## print the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## build bin/sluice
+	CGO_ENABLED=0 $(BUILD) -o bin/sluice ./cmd/sluice
+
+demo: build ## build, then run a pipeline over a landing folder and show the table
+	PATH="$(CURDIR)/bin:$$PATH" examples/quickstart.sh
+
+test: readers kafka ## all tests with the race detector; installs what they need into .cache
+	$(GO) test -race -timeout $(TIMEOUT) ./...
+
+readers: ## install the foreign Delta readers that tests ask (Python)
+	@testdata/readers/install.sh >/dev/null || { $(NOT_IN_CI) && echo "the tests that ask foreign readers will be skipped"; }
+
+kafka: ## install the Kafka broker that tests start (Java, Maven)
+	@{ command -v java && command -v mvn && testdata/kafka/kafka.sh install .cache/kafka; } >/dev/null \
+	|| { $(NOT_IN_CI) && echo "no Kafka (it takes java and mvn): the tests that need a broker will be skipped"; }
+
+lint: ## gofumpt, vet, staticcheck
+	@unformatted=$$($(GO) run $(GOFUMPT) -l .) || exit 1; \
+	test -z "$$unformatted" || { echo "not in gofumpt's form; run make fmt:"; echo "$$unformatted"; exit 1; }
+	$(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./...
+
+fmt: ## format the code
+	$(GO) run $(GOFUMPT) -w .
+
+fuzz: ## run each fuzz target for FUZZTIME (10s)
+	@grep -rho --include='*_test.go' '^func Fuzz[A-Za-z0-9_]*' . >/dev/null || { echo "no fuzz targets"; exit 1; }
+	@set -e; for file in $$(grep -rl --include='*_test.go' '^func Fuzz' .); do \
+		for target in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p' $$file); do \
+			echo "fuzz $$(dirname $$file) $$target $(FUZZTIME)"; \
+			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$(dirname $$file); \
+		done; \
+	done
+
+cross: ## build for every platform
+	@set -e; for platform in $(PLATFORMS); do \
+		os=$${platform%/*} arch=$${platform#*/}; echo "build bin/sluice-$$os-$$arch"; \
+		GOOS=$$os GOARCH=$$arch CGO_ENABLED=0 $(BUILD) -o bin/sluice-$$os-$$arch ./cmd/sluice; \
+	done
+
+vuln: ## look for known vulnerabilities in what is built
+	@$(GO) run $(GOVULNCHECK) -version >/dev/null
+	@report=$$($(GO) run $(GOVULNCHECK) ./... 2>&1) && echo "$$report" || { \
+		echo "$$report"; \
+		echo "$$report" | grep -q 'fetching vulnerabilities' || exit 1; \
+		echo "the vulnerability database cannot be reached from here: not checked"; }
+
+clean: ## remove what was built; .cache stays
+	rm -rf bin
