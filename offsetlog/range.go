@@ -30,3 +30,45 @@ func (r Range) String() string {
 	}
 	return fmt.Sprintf("%s [%d, %d)%s", r.Partition, r.From, r.To, lost)
 }
+
+// Merge returns the ranges of two batches, one after the other, as those of one: runs of a partition that touch become
+// one range, unless one of them is lost and the other is not. Partitions stay in the order in which they first occur.
+func Merge(a, b []Range) []Range {
+	type incarnation struct{ partition, id string }
+	merged := make([][]Range, 0, len(a))
+	at := make(map[incarnation]int, len(a))
+	for _, ranges := range [][]Range{a, b} {
+		for _, r := range ranges {
+			i, known := at[incarnation{r.Partition, r.ID}]
+			if !known {
+				i = len(merged)
+				at[incarnation{r.Partition, r.ID}] = i
+				merged = append(merged, nil)
+			}
+			merged[i] = extend(merged[i], r)
+		}
+	}
+	all := make([]Range, 0, len(merged))
+	for _, ranges := range merged {
+		all = append(all, ranges...)
+	}
+	return all
+}
+
+func extend(ranges []Range, r Range) []Range {
+	if len(ranges) == 0 {
+		return append(ranges, r)
+	}
+	last := &ranges[len(ranges)-1]
+	switch {
+	case r.Len() == 0 && r.From == last.To:
+		return ranges
+	case last.Len() == 0 && last.To == r.From:
+		*last = r
+	case last.Lost == r.Lost && last.To == r.From:
+		last.To = r.To
+	default:
+		return append(ranges, r)
+	}
+	return ranges
+}

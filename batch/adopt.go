@@ -1,0 +1,41 @@
+package batch
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/sluicedata/sluice/offsetlog"
+	"github.com/sluicedata/sluice/source"
+	"github.com/sluicedata/sluice/storage"
+)
+
+// Records calls fn for the record of every batch of a pipeline that the table's log holds, in order.
+type Records func(ctx context.Context, fn func(*Record) error) error
+
+// Adopt makes the checkpoint of a pipeline anew from what the table says, for a start that was refused because the two
+// do not belong together. The old plans are kept aside in the checkpoint. It returns the batch that was adopted. The
+// source is restored to the table's position and made to remember it; it is not to be used further.
+//
+// A death anywhere in between leaves a checkpoint that is refused as before, and Adopt can be called again.
+func Adopt(ctx context.Context, name string, checkpoint storage.Store, src source.Source, records Records) (*Record, error) {
+	var last *Record
+	history := source.History{Adopted: true, Batches: func(fn func(int64, []offsetlog.Range) error) error {
+		return records(ctx, func(r *Record) error {
+			last = r
+			return fn(r.Batch, r.Ranges)
+		})
+	}}
+	if err := src.Restore(ctx, history); err != nil {
+		return nil, fmt.Errorf("adopt the table: set the source to its position: %w", err)
+	}
+	if last == nil {
+		return nil, fmt.Errorf("adopt the table: its log has no record of pipeline %q; without one there is nothing to go on from: load the table anew under another name", name)
+	}
+	if err := src.Keep(ctx, last.Batch); err != nil {
+		return nil, fmt.Errorf("adopt the table: %w", err)
+	}
+	return last, offsetlog.Adopt(ctx, checkpoint, offsetlog.Plan{
+		Pipeline: name, Batch: last.Batch, First: last.Batch, Time: last.Time, Ranges: last.Ranges, Fingerprint: last.Fingerprint,
+		Adopted: &offsetlog.Adopted{Checkpoint: last.Checkpoint},
+	})
+}

@@ -1,0 +1,213 @@
+// Package batch is the engine: it plans batches, runs them, publishes them, and after a crash goes on as if there had
+// been none.
+//
+// It owns the protocol of docs/design.md. One batch is: a plan in the offset log (put-if-absent, before anything is
+// read); reading exactly the planned ranges into staged files; the bad records into the quarantine table, if there is
+// one; and one commit in the table's log that names the batch, its ranges and its files. That commit is the only step
+// that matters: before it nothing of the batch can be seen, after it nothing is repeated. The engine knows its table, its
+// source and its decoder by the small interfaces declared here and in packages source and format; package pipeline wires
+// them.
+//
+// Invariants:
+//
+//   - Nothing is read that is not planned; a plan, once stored, is run with its ranges and no others, however often.
+//   - Batches are committed in order, each at most once. Ranges of successive commits touch: a batch without rows leaves
+//     no commit, and the next commit covers it.
+//   - What two sides say of the past is compared before anything is done (recoverFrom); where they contradict each other
+//     the run is refused.
+//   - A process that is not the only one of its pipeline stops with ErrFenced, at the latest at its next commit.
+package batch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sluicedata/sluice/format"
+	"github.com/sluicedata/sluice/offsetlog"
+	"github.com/sluicedata/sluice/source"
+	"github.com/sluicedata/sluice/storage"
+)
+
+// Config is what an Engine is made of.
+type Config struct {
+	Name        string // the pipeline's, its appId in the table
+	Checkpoint  storage.Store
+	Source      Source
+	Table       Table
+	Quarantine  Table // nil unless Settings.OnError is Quarantine
+	Decoding    Decoding
+	Fingerprint string // of the logic
+	Settings    Settings
+	Events      Events
+	Now         func() time.Time
+}
+
+// Source is what the engine needs of a source.
+type Source interface {
+	source.Source
+	// Bound makes Next stop at what is there now.
+	Bound(ctx context.Context) error
+}
+
+// Engine runs one pipeline. Not safe for concurrent use.
+type Engine struct {
+	Config
+	log         *offsetlog.Log
+	decoder     format.Decoder // nil before the first batch
+	unknown     map[string]int64
+	quarantined int64 // newest batch in the quarantine table, -1: none
+
+	table *TableState // as of the start or of our last commit; nil: no table yet
+	// committed is T, whose commit covers the batches from committedSince on.
+	committed      offsetlog.Committed
+	committedSince int64
+	committedAt    time.Time
+	// pending are the merged ranges of the batches after T that had no rows, pendingPlan the plan of the last of them. The
+	// next commit covers them.
+	pending     []offsetlog.Range
+	pendingPlan offsetlog.Plan
+
+	waitingSince time.Time // for MinRecords and MaxDelay
+}
+
+// New returns an engine. It does no I/O.
+func New(c Config) *Engine {
+	if c.Settings.Poll == 0 {
+		c.Settings.Poll = defaultPoll
+	}
+	return &Engine{Config: c, committed: offsetlog.Committed{Batch: -1, Version: -1}}
+}
+
+// Run recovers, then runs batches as the trigger says. It returns nil when that ends, and also when ctx ends: then the
+// batch in flight was either published or left without a trace, to be run again by the next start. Errors are
+// RefusedError, ErrFenced (wrapped), an offsetlog.CorruptError, a source's, a table's, or that of a bad record.
+func (e *Engine) Run(ctx context.Context) error {
+	err := e.run(ctx)
+	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		err = nil
+	}
+	if err == nil && ctx.Err() != nil {
+		ctx = context.WithoutCancel(ctx) // a clean stop still commits the position behind empty batches
+	}
+	if err == nil && e.log != nil {
+		err = e.commitPending(ctx)
+	}
+	if err != nil {
+		return errors.Join(err, recordError(context.WithoutCancel(ctx), e.Checkpoint, e.Now(), e.nextBatch(), err))
+	}
+	return nil
+}
+
+func (e *Engine) run(ctx context.Context) error {
+	rerun, err := e.open(ctx)
+	if err != nil {
+		return err
+	}
+	done := int64(0)
+	for _, plan := range rerun {
+		if e.enough(done) {
+			return nil
+		}
+		if err := e.runBatch(ctx, plan, true); err != nil {
+			return err
+		}
+		done++
+	}
+	return e.loop(ctx, done)
+}
+
+func (e *Engine) enough(done int64) bool {
+	return e.Settings.MaxBatches > 0 && done >= e.Settings.MaxBatches
+}
+
+// open compares the two logs, clears up after dead attempts, and sets the source to the end of the newest plan.
+func (e *Engine) open(ctx context.Context) ([]offsetlog.Plan, error) {
+	// The table first: what another process of this pipeline does in between makes the offset log newer than the table,
+	// which is an ordinary state, and not the other way around.
+	table, err := e.Table.Refresh(ctx)
+	if err != nil {
+		return nil, err
+	}
+	log, err := offsetlog.Open(ctx, e.Checkpoint, e.Name)
+	if err != nil {
+		return nil, err
+	}
+	r, err := recoverFrom(e.Name, log.Plans(), table)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.checkQuarantine(ctx, log, r.committed); err != nil {
+		return nil, err
+	}
+	e.log, e.table, e.committedAt = log, table, e.Now()
+	e.committed = offsetlog.Committed{Batch: r.committed, Version: r.version}
+	e.committedSince = max(r.since, 0)
+	e.tellRecovery(r)
+	if err := e.sweep(ctx); err != nil {
+		return nil, err
+	}
+	return r.rerun, e.restoreSource(ctx)
+}
+
+func (e *Engine) tellRecovery(r recovery) {
+	notices := append(e.log.Notices(), r.notices...)
+	if e.table != nil {
+		notices = append(notices, e.table.Notices...)
+	}
+	for _, n := range notices {
+		e.Events.notice(n)
+	}
+	if e.Events.Recovered != nil {
+		e.Events.Recovered(r.committed, len(r.rerun))
+	}
+}
+
+func (e *Engine) sweep(ctx context.Context) error {
+	total, err := e.Checkpoint.Sweep(ctx, func(string) (bool, error) { return true, nil })
+	if err != nil {
+		return err
+	}
+	for _, t := range []Table{e.Table, e.Quarantine} {
+		if t == nil {
+			continue
+		}
+		n, err := t.Sweep(ctx)
+		if err != nil {
+			return err
+		}
+		total += n
+	}
+	if total > 0 && e.Events.Swept != nil {
+		e.Events.Swept(total)
+	}
+	return nil
+}
+
+func (e *Engine) restoreSource(ctx context.Context) error {
+	plans := e.log.Plans()
+	err := e.Source.Restore(ctx, source.History{
+		First: len(plans) == 0,
+		Batches: func(fn func(int64, []offsetlog.Range) error) error {
+			for _, p := range plans {
+				if err := fn(p.Batch, p.Ranges); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	})
+	if err != nil {
+		return fmt.Errorf("restore the source's position: %w", err)
+	}
+	return nil
+}
+
+// nextBatch is the id of the batch after the newest plan.
+func (e *Engine) nextBatch() int64 {
+	if e.log == nil || e.log.Newest() == nil {
+		return 0
+	}
+	return e.log.Newest().Batch + 1
+}

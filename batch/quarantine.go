@@ -1,0 +1,148 @@
+package batch
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"github.com/sluicedata/sluice/format"
+	"github.com/sluicedata/sluice/offsetlog"
+	"github.com/sluicedata/sluice/schema"
+)
+
+// QuarantineColumns are the columns of a quarantine table: which batch, at which batch time, rejected which record of
+// the source, for what reason, and the record's bytes as they are (null for a Kafka tombstone).
+func QuarantineColumns() *schema.Type {
+	field := func(name string, kind schema.Kind, nullable bool) schema.Field {
+		return schema.Field{Name: name, Type: &schema.Type{Kind: kind}, Nullable: nullable}
+	}
+	return &schema.Type{Kind: schema.Struct, Fields: []schema.Field{
+		field("batch_id", schema.Long, false),
+		field("batch_time", schema.Timestamp, false),
+		field("source", schema.String, false),
+		field("position", schema.Long, false),
+		field("column", schema.String, true),
+		field("reason", schema.String, false),
+		field("value", schema.Binary, true),
+	}}
+}
+
+// checkQuarantine compares the quarantine table with the plans, as recoverFrom does the table itself. The quarantine
+// table is written before the table, so it may be ahead, but only by batches that are planned.
+func (e *Engine) checkQuarantine(ctx context.Context, log *offsetlog.Log, committed int64) error {
+	e.quarantined = -1
+	if e.Quarantine == nil {
+		return nil
+	}
+	state, err := e.Quarantine.Refresh(ctx)
+	if err != nil || state == nil {
+		return err
+	}
+	e.quarantined = state.Batch
+	if state.Batch <= committed {
+		return nil
+	}
+	record := ParseRecord(state.UserMetadata)
+	plan := log.Plan(state.Batch)
+	if plan != nil && record != nil && record.Checkpoint == plan.Checkpoint && sameRanges(record.Ranges, plan.Ranges) {
+		return nil
+	}
+	c := comparison{e.Name, log.Plans(), state, record}
+	return c.refuse(
+		fmt.Sprintf("the quarantine table %s holds bad records of batch %d, which is in no plan of this checkpoint: bad records of the batches up to there would be left out as if they were there already", e.Quarantine.URL(), state.Batch),
+		"Move the quarantine table away, or give the pipeline another name.")
+}
+
+// rejects collects the bad records of one batch for the quarantine table.
+type rejects struct {
+	engine  *Engine
+	plan    offsetlog.Plan
+	builder *array.RecordBuilder // nil while there is none
+	writer  Writer
+	rows    int64
+	bytes   int64 // in builder
+}
+
+// flushRejects is the size in bytes at which collected records move to the writer.
+const flushRejects = 4 << 20
+
+// add takes one record. A batch whose rejects the quarantine table holds already is counted, not written.
+func (r *rejects) add(ctx context.Context, bad format.Bad) error {
+	r.rows++
+	if r.engine.quarantined >= r.plan.Batch {
+		return nil
+	}
+	if r.builder == nil {
+		r.builder = array.NewRecordBuilder(memory.DefaultAllocator, QuarantineColumns().ArrowSchema())
+	}
+	r.builder.Field(0).(*array.Int64Builder).Append(r.plan.Batch)
+	r.builder.Field(1).(*array.TimestampBuilder).Append(arrow.Timestamp(r.plan.Time.UnixMicro()))
+	r.builder.Field(2).(*array.StringBuilder).Append(bad.Partition)
+	r.builder.Field(3).(*array.Int64Builder).Append(bad.Position)
+	if column := r.builder.Field(4).(*array.StringBuilder); bad.Column == "" {
+		column.AppendNull()
+	} else {
+		column.Append(bad.Column)
+	}
+	r.builder.Field(5).(*array.StringBuilder).Append(bad.Reason)
+	if value := r.builder.Field(6).(*array.BinaryBuilder); bad.Value == nil {
+		value.AppendNull()
+	} else {
+		value.Append(bad.Value)
+	}
+	if r.bytes += int64(len(bad.Value) + len(bad.Reason)); r.bytes >= flushRejects {
+		return r.flush(ctx)
+	}
+	return nil
+}
+
+func (r *rejects) flush(ctx context.Context) (err error) {
+	rows := r.builder.NewRecord()
+	defer rows.Release()
+	r.bytes = 0
+	if rows.NumRows() == 0 {
+		return nil
+	}
+	if r.writer == nil {
+		if r.writer, err = r.engine.Quarantine.Begin(ctx); err != nil {
+			return fmt.Errorf("quarantine: %w", err)
+		}
+	}
+	if err := r.writer.Write(ctx, rows); err != nil {
+		return fmt.Errorf("quarantine: %w", err)
+	}
+	return nil
+}
+
+// commit makes the rejects durable under the batch's id, unless they are or there are none.
+func (r *rejects) commit(ctx context.Context) error {
+	if r.builder == nil {
+		return nil
+	}
+	defer r.builder.Release()
+	if err := r.flush(ctx); err != nil {
+		return err
+	}
+	record := r.engine.record(r.plan, r.plan.Ranges)
+	record.Since, record.Rows = r.plan.Batch, r.rows
+	commit, err := r.writer.Commit(ctx, record)
+	if err != nil {
+		return fmt.Errorf("quarantine: %w", err)
+	}
+	r.writer = nil
+	r.engine.quarantined = r.plan.Batch
+	if r.engine.Events.Quarantined != nil {
+		r.engine.Events.Quarantined(r.plan.Batch, r.rows, commit.Version)
+	}
+	return nil
+}
+
+func (r *rejects) abort(ctx context.Context) error {
+	if r.writer == nil {
+		return nil
+	}
+	return r.writer.Abort(ctx)
+}

@@ -1,0 +1,185 @@
+package batch
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sluicedata/sluice/offsetlog"
+)
+
+// recovery is what a start does before it plans anything new.
+type recovery struct {
+	// committed is T, the newest batch in the table, -1 when there is none; since is the first batch its commit covers.
+	committed, since int64
+	version          int64 // of the table's commit of batch T
+	// rerun are the plans to run again, in order: T+1 to P.
+	rerun   []offsetlog.Plan
+	notices []string
+}
+
+// recoverFrom compares T, the newest batch in the table, with P, the newest plan, and decides what to run again. It is
+// the table "Recovery" of docs/design.md, row by row, and does no I/O. A RefusedError means that the two sides do not
+// belong together.
+func recoverFrom(pipeline string, plans []offsetlog.Plan, table *TableState) (recovery, error) {
+	if table == nil || table.Batch < 0 {
+		return recoverUnrecorded(pipeline, plans, table)
+	}
+	record := ParseRecord(table.UserMetadata)
+	c := comparison{pipeline, plans, table, record}
+	if record == nil || record.App != pipeline || record.Batch != table.Batch {
+		return recovery{}, c.refuse(
+			fmt.Sprintf("the table holds batch %d of %q, but its commit, version %d, was not written by this program", table.Batch, pipeline, table.BatchVersion),
+			"Give the pipeline another name, which starts it anew.")
+	}
+	if err := c.check(); err != nil {
+		return recovery{}, err
+	}
+	r := recovery{committed: table.Batch, since: record.Since, version: table.BatchVersion}
+	newest := plans[len(plans)-1]
+	r.rerun = plans[table.Batch+1-plans[0].Batch:]
+	if known := newest.Committed; known != nil && known.Batch > table.Batch {
+		r.notices = append(r.notices, fmt.Sprintf("the table went back: batch %d was committed as version %d, but the table holds no batch after %d; batches %d to %d are brought forward from their plans",
+			known.Batch, known.Version, table.Batch, table.Batch+1, newest.Batch))
+	}
+	return r, nil
+}
+
+// recoverUnrecorded is the half of the table in which the table knows nothing of the pipeline.
+func recoverUnrecorded(pipeline string, plans []offsetlog.Plan, table *TableState) (recovery, error) {
+	r := recovery{committed: -1, since: -1, rerun: plans}
+	if len(plans) == 0 {
+		return r, nil
+	}
+	c := comparison{pipeline, plans, table, nil}
+	newest := plans[len(plans)-1]
+	startOver := fmt.Sprintf("If the rows are to be loaded again from the beginning, remove the checkpoint, or give the pipeline another name than %q.", pipeline)
+	known := newest.Committed
+	switch {
+	case known == nil && plans[0].Batch == 0 && plans[0].Adopted == nil:
+		if table != nil && newest.Table != "" && newest.Table != table.ID {
+			return recovery{}, c.refuse("the table was dropped and created again: it is not the one that the plans were made for", startOver)
+		}
+		return r, nil
+	case table == nil:
+		return recovery{}, c.refuse("the table is gone", "Restore the table. "+startOver)
+	case newest.Table != "" && newest.Table != table.ID:
+		return recovery{}, c.refuse("the table was dropped and created again", startOver)
+	default:
+		return recovery{}, c.refuse(fmt.Sprintf("the table has no record of %q any more: its txn action expired (delta.setTransactionRetentionDuration) or was cleaned away, or the table was rolled back to before the pipeline's first batch", pipeline), startOver)
+	}
+}
+
+// comparison holds both sides for checks and for messages.
+type comparison struct {
+	pipeline string
+	plans    []offsetlog.Plan
+	table    *TableState
+	record   *Record // nil when the table has none
+}
+
+const adopt = "If the table is right, run once with --adopt-table: the run then goes on from the table's own record. If the checkpoint is right, restore the table that belongs to it."
+
+// check is for a table that has a record of the pipeline.
+func (c comparison) check() error {
+	if len(c.plans) == 0 {
+		return c.refuse("the checkpoint holds no plans, though the table has been written by this pipeline", adopt)
+	}
+	first, newest := c.plans[0], c.plans[len(c.plans)-1]
+	switch {
+	case newest.Table != "" && newest.Table != c.table.ID:
+		return c.refuse("the table is not the one that the plans were made for: it was dropped and created again, or the path leads to another one", adopt)
+	case newest.Batch < c.record.Batch:
+		return c.refuse(fmt.Sprintf("the checkpoint is older than the table: its newest plan is of batch %d, the table holds batch %d", newest.Batch, c.record.Batch), adopt)
+	case first.Batch > c.record.Batch:
+		return c.refuse(fmt.Sprintf("the table went back to batch %d, further than the plans that are kept, which begin with batch %d", c.record.Batch, first.Batch), adopt)
+	}
+	return c.checkSame()
+}
+
+// checkSame checks that the plans of the batches behind the table's record are those that it was made from.
+func (c comparison) checkSame() error {
+	plan := c.plans[c.record.Batch-c.plans[0].Batch]
+	if plan.Adopted != nil {
+		if plan.Adopted.Checkpoint != c.record.Checkpoint || !sameRanges(plan.Ranges, c.record.Ranges) {
+			return c.refuse(fmt.Sprintf("batch %d in the table is not the one that the checkpoint adopted", c.record.Batch), adopt)
+		}
+		return nil
+	}
+	if plan.Checkpoint != c.record.Checkpoint {
+		return c.refuse(fmt.Sprintf("batch %d in the table was run from another checkpoint: two pipelines share the name %q, or the checkpoint is of another time", c.record.Batch, c.pipeline), adopt)
+	}
+	var ranges []offsetlog.Range
+	for _, p := range c.plans {
+		if p.Batch >= c.record.Since && p.Batch <= c.record.Batch && p.Adopted == nil {
+			ranges = offsetlog.Merge(ranges, p.Ranges)
+		}
+	}
+	if c.record.Since < c.plans[0].Batch {
+		return c.refuse(fmt.Sprintf("the table's commit covers batches from %d on, whose plans are gone", c.record.Since), adopt)
+	}
+	if !sameRanges(ranges, c.record.Ranges) {
+		return c.refuse(fmt.Sprintf("batch %d in the table covers other ranges than its plan: the checkpoint was edited, or two pipelines share the name %q", c.record.Batch, c.pipeline), adopt)
+	}
+	return nil
+}
+
+func sameRanges(a, b []offsetlog.Range) bool {
+	byPartition := func(x, y offsetlog.Range) int {
+		return cmp.Or(cmp.Compare(x.Partition, y.Partition), cmp.Compare(x.ID, y.ID), cmp.Compare(x.From, y.From), cmp.Compare(x.To, y.To))
+	}
+	a, b = slices.Clone(a), slices.Clone(b)
+	slices.SortFunc(a, byPartition)
+	slices.SortFunc(b, byPartition)
+	return slices.Equal(a, b)
+}
+
+func (c comparison) refuse(problem, wayOut string) error {
+	e := &RefusedError{Problem: problem, WayOut: wayOut, Table: "there is none", Plans: "no plans"}
+	if c.table != nil {
+		e.Table = fmt.Sprintf("id %s, version %d, no batch of %q", c.table.ID, c.table.Version, c.pipeline)
+	}
+	if c.record != nil {
+		e.Table = fmt.Sprintf("id %s, batch %d (version %d, checkpoint %s): %s", c.table.ID, c.record.Batch, c.table.BatchVersion, c.record.Checkpoint, listRanges(c.record.Ranges))
+	}
+	if len(c.plans) > 0 {
+		newest := c.plans[len(c.plans)-1]
+		shown := newest
+		if c.record != nil && c.record.Batch >= c.plans[0].Batch && c.record.Batch < newest.Batch {
+			shown = c.plans[c.record.Batch-c.plans[0].Batch]
+		}
+		e.Plans = fmt.Sprintf("id %s, plans of batches %d to %d for table %s; batch %d: %s",
+			newest.Checkpoint, c.plans[0].Batch, newest.Batch, cmp.Or(newest.Table, "(not yet created)"), shown.Batch, listRanges(shown.Ranges))
+		if newest.Committed != nil {
+			e.Plans += fmt.Sprintf("; batch %d was known to be committed as version %d", newest.Committed.Batch, newest.Committed.Version)
+		}
+	}
+	return e
+}
+
+// listRanges names the ranges for a person: all of a few, the first of many. Empty ones say nothing.
+func listRanges(ranges []offsetlog.Range) string {
+	const most = 8
+	var b strings.Builder
+	n := 0
+	for _, r := range ranges {
+		if r.Len() == 0 {
+			continue
+		}
+		if n++; n > most {
+			continue
+		}
+		if n > 1 {
+			b.WriteString(", ")
+		}
+		b.WriteString(r.String())
+	}
+	switch {
+	case n == 0:
+		return "nothing"
+	case n > most:
+		fmt.Fprintf(&b, " and %d more", n-most)
+	}
+	return b.String()
+}

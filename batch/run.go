@@ -1,0 +1,262 @@
+package batch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/sluicedata/sluice/format"
+	"github.com/sluicedata/sluice/offsetlog"
+	"github.com/sluicedata/sluice/source"
+)
+
+// flight is a batch between its plan and its commit.
+type flight struct {
+	engine  *Engine
+	plan    offsetlog.Plan
+	replay  bool
+	began   time.Time
+	writer  Writer // nil while there is no row
+	rejects *rejects
+	lost    []offsetlog.Range
+	rows    int64
+	bad     int64
+	bytes   int64
+}
+
+// runBatch reads what was planned and commits it. When it fails nothing of the batch is visible, and what was staged is
+// gone as far as that can be done.
+func (e *Engine) runBatch(ctx context.Context, plan offsetlog.Plan, replay bool) error {
+	if e.Events.Planned != nil {
+		e.Events.Planned(plan, replay)
+	}
+	if replay && plan.Fingerprint != e.Fingerprint {
+		e.Events.notice(fmt.Sprintf("batch %d was planned by other logic (fingerprint %s) and is run by that of the pipeline's file now (%s)", plan.Batch, plan.Fingerprint, e.Fingerprint))
+	}
+	f := &flight{engine: e, plan: plan, replay: replay, began: e.Now(), rejects: &rejects{engine: e, plan: plan}}
+	err := f.run(ctx)
+	if err == nil {
+		return nil
+	}
+	if abortErr := f.abort(context.WithoutCancel(ctx)); abortErr != nil {
+		err = errors.Join(err, fmt.Errorf("clear up: %w", abortErr))
+	}
+	return fmt.Errorf("batch %d: %w", plan.Batch, err)
+}
+
+func (f *flight) run(ctx context.Context) error {
+	if err := f.engine.openDecoder(ctx, f.plan); err != nil {
+		return err
+	}
+	lost, err := f.engine.Source.Read(ctx, f.plan.Ranges, func(b *source.Block) error { return f.take(ctx, b) })
+	if err == nil {
+		err = f.flush(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err // the last moment to stop without a trace
+	}
+	f.lost = lost
+	for _, r := range f.plan.Ranges {
+		if r.Lost {
+			f.lost = append(f.lost, r)
+		}
+	}
+	if len(f.lost) > 0 && f.engine.Events.Lost != nil {
+		f.engine.Events.Lost(f.lost)
+	}
+	return f.publish(context.WithoutCancel(ctx))
+}
+
+// openDecoder makes the decoder, which for a new table without declared columns reads the first batch once to infer them.
+func (e *Engine) openDecoder(ctx context.Context, plan offsetlog.Plan) error {
+	if e.decoder != nil {
+		return nil
+	}
+	d, err := e.Decoding(ctx, e.table, func(emit func(*source.Block) error) error {
+		_, err := e.Source.Read(ctx, plan.Ranges, emit)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	e.decoder = d
+	return nil
+}
+
+// take decodes one block. Rows leave the decoder in records of flushRows, so that memory does not grow with the batch.
+func (f *flight) take(ctx context.Context, b *source.Block) error {
+	f.bytes += b.Bytes
+	err := f.engine.decoder.Decode(b, func(bad format.Bad) error { return f.reject(ctx, b, bad) })
+	if err != nil {
+		return err
+	}
+	if f.engine.decoder.Rows() < flushRows {
+		return ctx.Err()
+	}
+	return f.flush(ctx)
+}
+
+// flush moves the decoder's rows to the writer.
+func (f *flight) flush(ctx context.Context) error {
+	if f.engine.decoder.Rows() > 0 {
+		rows := f.engine.decoder.Flush()
+		defer rows.Release()
+		if err := f.begin(ctx); err != nil {
+			return err
+		}
+		if err := f.writer.Write(ctx, rows); err != nil {
+			return err
+		}
+		f.rows += rows.NumRows()
+	}
+	if f.engine.Events.Progress != nil {
+		f.engine.Events.Progress(Progress{Batch: f.plan.Batch, Rows: f.rows, Bad: f.bad, Bytes: f.bytes})
+	}
+	return ctx.Err()
+}
+
+func (f *flight) begin(ctx context.Context) (err error) {
+	if f.writer == nil {
+		f.writer, err = f.engine.Table.Begin(ctx)
+	}
+	return err
+}
+
+// reject applies the policy for bad records.
+func (f *flight) reject(ctx context.Context, b *source.Block, bad format.Bad) error {
+	word := "line"
+	if b.Kafka != nil {
+		word = "offset"
+	}
+	fault := Fault{Batch: f.plan.Batch, Where: fmt.Sprintf("%s %s %d", bad.Partition, word, bad.Position), Reason: bad.Reason}
+	settings := f.engine.Settings
+	if settings.OnError == Fail {
+		return fmt.Errorf("bad record: %s: %s; mend the source, declare the column otherwise, or set on_error to skip or quarantine", fault.Where, fault.Reason)
+	}
+	f.bad++
+	if settings.MaxBadRecords > 0 && f.bad > settings.MaxBadRecords {
+		return fmt.Errorf("more than %d bad records (on_error.max_bad_records), the last: %s: %s", settings.MaxBadRecords, fault.Where, fault.Reason)
+	}
+	if f.engine.Events.BadRecord != nil {
+		f.engine.Events.BadRecord(fault)
+	}
+	if settings.OnError == Quarantine {
+		return f.rejects.add(ctx, bad)
+	}
+	return nil
+}
+
+// publish makes the batch visible: first its bad records, then the rows with the record that says that all is there.
+func (f *flight) publish(ctx context.Context) error {
+	e := f.engine
+	ranges := offsetlog.Merge(e.pending, f.plan.Ranges)
+	unknown := e.newlyUnknown()
+	if f.rows == 0 && f.bad == 0 && len(f.lost) == 0 {
+		if e.Events.Empty != nil {
+			e.Events.Empty(f.plan.Batch)
+		}
+		e.pending, e.pendingPlan = ranges, f.plan
+		if f.plan.Batch-e.committed.Batch >= emptyBatches {
+			return e.commitPending(ctx)
+		}
+		return nil
+	}
+	if err := f.rejects.commit(ctx); err != nil {
+		return err
+	}
+	if err := f.begin(ctx); err != nil {
+		return err
+	}
+	record := e.record(f.plan, ranges)
+	record.Rows, record.Bad, record.Lost, record.Unknown = f.rows, f.bad, f.lost, unknown
+	commit, err := f.writer.Commit(ctx, record)
+	if err != nil {
+		return err
+	}
+	f.writer = nil
+	if err := e.committedBatch(ctx, record, commit); err != nil {
+		return err
+	}
+	if e.Events.Committed != nil {
+		e.Events.Committed(Done{Record: *record, Commit: commit, Bytes: f.bytes, Duration: e.Now().Sub(f.began), Replay: f.replay})
+	}
+	return nil
+}
+
+// record is the record of a commit that covers the pending batches and that of plan.
+func (e *Engine) record(plan offsetlog.Plan, ranges []offsetlog.Range) *Record {
+	return &Record{
+		App: e.Name, Batch: plan.Batch, Since: e.committed.Batch + 1, Checkpoint: plan.Checkpoint, Time: plan.Time,
+		Ranges: ranges, Fingerprint: e.Fingerprint,
+	}
+}
+
+// committedBatch moves T.
+func (e *Engine) committedBatch(ctx context.Context, record *Record, commit Commit) error {
+	e.committed = offsetlog.Committed{Batch: record.Batch, Version: commit.Version}
+	e.committedSince, e.committedAt = record.Since, e.Now()
+	e.pending = nil
+	if e.table == nil || e.table.ID == "" {
+		table, err := e.Table.Refresh(ctx)
+		if err != nil {
+			return err
+		}
+		e.table = table
+	}
+	if err := e.Source.Committed(ctx, record.Batch, record.Ranges); err != nil {
+		e.Events.notice(fmt.Sprintf("batch %d is committed, but telling the source so failed, which only monitoring tools will notice: %v", record.Batch, err))
+	}
+	return nil
+}
+
+// commitPending commits the position behind batches without rows, if there are any.
+func (e *Engine) commitPending(ctx context.Context) error {
+	if len(e.pending) == 0 || e.table == nil {
+		return nil // without a table the plans are the position
+	}
+	writer, err := e.Table.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	record := e.record(e.pendingPlan, e.pending)
+	commit, err := writer.Commit(ctx, record)
+	if err != nil {
+		return errors.Join(fmt.Errorf("commit the position of batch %d: %w", record.Batch, err), writer.Abort(ctx))
+	}
+	if err := e.committedBatch(ctx, record, commit); err != nil {
+		return err
+	}
+	if e.Events.Committed != nil {
+		e.Events.Committed(Done{Record: *record, Commit: commit})
+	}
+	return nil
+}
+
+// newlyUnknown is what the decoder has counted since the last call.
+func (e *Engine) newlyUnknown() map[string]int64 {
+	now := e.decoder.Unknown()
+	var fresh map[string]int64
+	for path, n := range now {
+		if d := n - e.unknown[path]; d > 0 {
+			if fresh == nil {
+				fresh = map[string]int64{}
+			}
+			fresh[path] = d
+		}
+	}
+	e.unknown = maps.Clone(now)
+	return fresh
+}
+
+func (f *flight) abort(ctx context.Context) error {
+	err := f.rejects.abort(ctx)
+	if f.writer != nil {
+		err = errors.Join(err, f.writer.Abort(ctx))
+	}
+	return err
+}

@@ -1,0 +1,68 @@
+package batch
+
+import (
+	"time"
+
+	"github.com/sluicedata/sluice/source"
+)
+
+// Trigger says when batches are planned.
+type Trigger struct {
+	// Every is the interval between two looks at the source; used when Kind is Interval.
+	Every time.Duration
+	Kind  TriggerKind
+}
+
+// TriggerKind is one of Spark's kinds of trigger.
+type TriggerKind int
+
+const (
+	// AvailableNow runs batches until everything is in the table that was there at the start, then ends.
+	AvailableNow TriggerKind = iota
+	// Continuous looks for new records again and again, without a pause while there are some.
+	Continuous
+	// Interval looks at fixed times, and then runs batches until nothing is left.
+	Interval
+)
+
+// Policy says what becomes of bad records.
+type Policy int
+
+const (
+	// Fail ends the run at the first bad record. Nothing of its batch is committed.
+	Fail Policy = iota
+	// Skip leaves bad records out and counts them in the commit.
+	Skip
+	// Quarantine appends them to the quarantine table before the batch is committed.
+	Quarantine
+)
+
+// Settings are the engine's plain settings. The zero value runs what is available without limits and fails at the first
+// bad record.
+type Settings struct {
+	Trigger    Trigger
+	Limits     source.Limits
+	MinRecords int64         // wait for this many, unless Trigger is AvailableNow
+	MaxDelay   time.Duration // but not longer than this
+	OnError    Policy
+	// MaxBadRecords fails a batch that has more of them; 0: no limit.
+	MaxBadRecords int64
+	// MaxBatches ends the run after this many new or repeated batches; 0: no limit.
+	MaxBatches int64
+	// Poll is the pause between two looks of a Continuous trigger at a source that has nothing new; default 100 ms.
+	Poll time.Duration
+}
+
+const (
+	// keepPlans is how many plans stay in the offset log, so that a table that went back can be brought forward.
+	keepPlans = 100
+	// pruneEvery batches the plans beyond that are removed.
+	pruneEvery = 20
+	// A pipeline whose batches have no rows commits its position at the latest after so many batches, or so long.
+	emptyBatches = 100
+	emptyFor     = 10 * time.Minute
+
+	defaultPoll = 100 * time.Millisecond
+	// flushRows is the size of the Arrow records that travel from decoder to table.
+	flushRows = 16384
+)

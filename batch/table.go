@@ -1,0 +1,78 @@
+package batch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/sluicedata/sluice/format"
+	"github.com/sluicedata/sluice/source"
+)
+
+// Table is where batches become visible: one atomic commit each, by which the table also knows the newest batch of this
+// pipeline that it holds.
+type Table interface {
+	// Refresh looks at the table and returns what it holds now, or nil when there is no table.
+	Refresh(ctx context.Context) (*TableState, error)
+	// Begin starts the writing of one batch. There may be no table yet; then the commit creates it.
+	Begin(ctx context.Context) (Writer, error)
+	// Sweep removes what dead attempts staged here, and tells how many objects that were.
+	Sweep(ctx context.Context) (int, error)
+	// URL names the table for messages.
+	URL() string
+}
+
+// TableState is what a table says of itself and of this pipeline.
+type TableState struct {
+	ID      string // metaData.id
+	Version int64
+	// Batch is the newest batch of this pipeline in the table, BatchVersion the version of its commit. Batch is -1 when
+	// the table has no record of the pipeline.
+	Batch        int64
+	BatchVersion int64
+	// UserMetadata is that of the commit of Batch.
+	UserMetadata string
+	// Notices are properties of the table that a pipeline's owner should know of.
+	Notices []string
+}
+
+// Writer takes the rows of one batch. Nothing of them can be seen before Commit has returned. It ends with Commit or
+// Abort.
+type Writer interface {
+	Write(ctx context.Context, rows arrow.Record) error
+	// Commit publishes all rows and the record, or nothing. The error is ErrFenced when the table holds this batch, or a
+	// newer one of this pipeline, by another process's commit.
+	Commit(ctx context.Context, record *Record) (Commit, error)
+	// Abort drops what was written. It may be called after a Commit that failed.
+	Abort(ctx context.Context) error
+}
+
+// Commit is what a Writer's Commit did.
+type Commit struct {
+	Version int64
+	Files   int
+	Rows    int64
+	Bytes   int64 // of the data files
+}
+
+// ErrFenced says that another process of this pipeline has committed the batch, or has gone further: what this process
+// knows is out of date.
+var ErrFenced = errors.New("another process runs this pipeline")
+
+// Decoding makes the decoder of a pipeline's records. When the columns are not known before the first batch has been
+// seen, it calls sample, which emits the records of the first batch.
+type Decoding func(ctx context.Context, table *TableState, sample func(emit func(*source.Block) error) error) (format.Decoder, error)
+
+// RefusedError says why a pipeline is not run: running it could lose rows or double them.
+type RefusedError struct {
+	Problem string
+	Table   string // what the table says
+	Plans   string // what the offset log says
+	WayOut  string
+}
+
+func (e *RefusedError) Error() string {
+	return fmt.Sprintf("refused, since rows could be lost or doubled: %s\n  table:      %s\n  checkpoint: %s\n%s", e.Problem, e.Table, e.Plans, e.WayOut)
+}

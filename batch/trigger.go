@@ -1,0 +1,161 @@
+package batch
+
+import (
+	"context"
+	"time"
+
+	"github.com/sluicedata/sluice/offsetlog"
+	"github.com/sluicedata/sluice/source"
+)
+
+// loop plans and runs new batches until the trigger, MaxBatches or ctx ends it.
+func (e *Engine) loop(ctx context.Context, done int64) error {
+	if e.Settings.Trigger.Kind == AvailableNow {
+		if err := e.Source.Bound(ctx); err != nil {
+			return err
+		}
+	}
+	next := e.Now()
+	for !e.enough(done) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		ran, more, err := e.step(ctx)
+		if err != nil {
+			return err
+		}
+		if ran {
+			done++
+		}
+		if more || ran && e.Settings.Trigger.Kind != Interval {
+			continue
+		}
+		pause := e.Settings.Poll
+		switch e.Settings.Trigger.Kind {
+		case AvailableNow:
+			return nil
+		case Interval:
+			for !next.After(e.Now()) {
+				next = next.Add(e.Settings.Trigger.Every)
+			}
+			pause = next.Sub(e.Now())
+		}
+		if err := e.wait(ctx, pause); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wait pauses. A position behind empty batches that has waited long is committed first.
+func (e *Engine) wait(ctx context.Context, pause time.Duration) error {
+	if e.Now().Sub(e.committedAt) >= emptyFor {
+		if err := e.commitPending(ctx); err != nil {
+			return err
+		}
+	}
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// step plans the next batch, if there is one to plan, and runs it.
+func (e *Engine) step(ctx context.Context) (ran, more bool, err error) {
+	planned, err := e.Source.Next(ctx, e.Settings.Limits)
+	if err != nil {
+		return false, false, err
+	}
+	for _, n := range planned.Notices {
+		e.Events.notice(n)
+	}
+	if len(planned.Ranges) == 0 {
+		return false, false, e.tellWaiting(ctx)
+	}
+	if e.tooFew(planned) {
+		return false, false, nil
+	}
+	e.waitingSince = time.Time{}
+	plan, err := e.plan(ctx, planned)
+	if err != nil {
+		return false, false, err
+	}
+	return true, planned.More, e.runBatch(ctx, plan, false)
+}
+
+func (e *Engine) tellWaiting(ctx context.Context) error {
+	if e.Events.Waiting == nil {
+		return nil
+	}
+	lag, err := e.Source.Lag(ctx)
+	if err != nil {
+		return err
+	}
+	e.Events.Waiting(lag)
+	return nil
+}
+
+// tooFew says whether to wait for more records, and since when is remembered.
+func (e *Engine) tooFew(p source.Planned) bool {
+	if e.Settings.Trigger.Kind == AvailableNow || p.More || p.Records >= e.Settings.MinRecords {
+		return false
+	}
+	if e.waitingSince.IsZero() {
+		e.waitingSince = e.Now()
+	}
+	return e.Now().Sub(e.waitingSince) < e.Settings.MaxDelay
+}
+
+// plan stores the plan of the next batch. What comes back is the plan to run: another process may have been first.
+func (e *Engine) plan(ctx context.Context, planned source.Planned) (offsetlog.Plan, error) {
+	plan := offsetlog.Plan{
+		Batch: e.nextBatch(), Time: e.Now().UTC().Truncate(time.Microsecond), First: e.first(), Ranges: planned.Ranges, Fingerprint: e.Fingerprint,
+	}
+	if e.table != nil {
+		plan.Table = e.table.ID
+	}
+	if e.committed.Batch >= 0 {
+		plan.Committed = &offsetlog.Committed{Batch: e.committed.Batch, Version: e.committed.Version}
+	}
+	oldest := plan.First
+	if newest := e.log.Newest(); newest != nil {
+		oldest = newest.First
+		if plan.Time.Before(newest.Time) {
+			plan.Time = newest.Time // a clock that was set back
+		}
+	}
+	if plan.First > oldest {
+		if err := e.Source.Keep(ctx, plan.First-1); err != nil {
+			return offsetlog.Plan{}, err
+		}
+	}
+	stored, err := e.log.Append(ctx, plan)
+	if err != nil {
+		return offsetlog.Plan{}, err
+	}
+	e.Source.Advance(stored.Batch, stored.Ranges)
+	if stored.First > oldest {
+		if err := e.log.Prune(ctx); err != nil {
+			return offsetlog.Plan{}, err
+		}
+	}
+	return stored, nil
+}
+
+// first is the oldest batch whose plan is kept: keepPlans are, and never fewer than recovery compares with the table's
+// newest commit. It moves in steps, so that most batches prune nothing.
+func (e *Engine) first() int64 {
+	plans := e.log.Plans()
+	if len(plans) == 0 {
+		return 0
+	}
+	first := plans[0].Batch
+	if limit := min(e.nextBatch()-keepPlans, e.committedSince); limit >= first+pruneEvery {
+		return limit
+	}
+	return first
+}
