@@ -72,10 +72,17 @@ func (r *reader) columnName(v value) string {
 	if schema.CheckName(s.text) != nil {
 		legal := schema.LegalName(s.text)
 		r.fault(v, fmt.Sprintf("Delta does not allow the name %s: none of space , ; { } ( ) = tab and newline may be in it", s.shown()),
-			fmt.Sprintf("write name: %s, and from: %s", legal, quote(format.Path{{Field: s.text}}.String())))
+			renaming(s, legal))
 		return ""
 	}
 	return s.text
+}
+
+func renaming(s scalar, legal string) string {
+	if s.expanded {
+		return "write a name without these"
+	}
+	return fmt.Sprintf("write name: %s, and from: %s", legal, quote(format.Path{{Field: s.text}}.String()))
 }
 
 // columnType returns nil when there is a fault.
@@ -94,14 +101,14 @@ func (r *reader) columnType(v value) *schema.Type {
 		if fix == "" {
 			fix = "write a type such as " + example
 		}
-		r.fault(v, fmt.Sprintf("%s is not a type: character %d: %s", s.shown(), at, ddl.Reason), fix)
+		r.fault(v, s.shown()+" is not a type"+s.because(fmt.Sprintf("character %d: %s", at, ddl.Reason)), fix)
 		return nil
 	case err != nil:
-		r.fault(v, fmt.Sprintf("%s is not a type: %v", s.shown(), err), "write a type such as "+example)
+		r.fault(v, s.shown()+" is not a type"+s.because(err.Error()), "write a type such as "+example)
 		return nil
 	}
 	for _, err := range t.CheckNames() {
-		r.fault(v, "has a field that no table can have: "+err.Error(), "")
+		r.fault(v, "has a field that no table can have"+s.because(err.Error()), "rename the field")
 		t = nil
 	}
 	return t
@@ -121,9 +128,9 @@ func (r *reader) from(v value) format.Path {
 	var fault *format.PathError
 	switch {
 	case errors.As(err, &fault):
-		r.fault(v, fmt.Sprintf("%s is not a path: byte %d: %s", s.shown(), fault.Offset, fault.Reason), "write a path such as meta.producer.timestamp, tags[0] or \"[3]\"")
+		r.fault(v, s.shown()+" is not a path"+s.because(fmt.Sprintf("byte %d: %s", fault.Offset, fault.Reason)), "write a path such as meta.producer.timestamp, tags[0] or \"[3]\"")
 	case err != nil:
-		r.fault(v, fmt.Sprintf("%s is not a path: %v", s.shown(), err), "write a path such as meta.producer.timestamp")
+		r.fault(v, s.shown()+" is not a path"+s.because(err.Error()), "write a path such as meta.producer.timestamp")
 	}
 	return p
 }
@@ -141,7 +148,7 @@ func metadataColumns() []metadata {
 		{"file.line", []string{"long"}},
 		{"file.modified", []string{"timestamp"}},
 		{"kafka.topic", []string{"string"}},
-		{"kafka.partition", []string{"int"}},
+		{"kafka.partition", []string{"int", "long"}},
 		{"kafka.offset", []string{"long"}},
 		{"kafka.timestamp", []string{"timestamp"}},
 		{"kafka.key", []string{"binary", "string"}},

@@ -55,7 +55,7 @@ func lookUp(body string, env func(string) (string, bool)) (string, Fault) {
 		v, ok = env(name)
 	}
 	switch {
-	case hasFallback && v == "":
+	case hasFallback && (!ok || v == ""):
 		return fallback, Fault{}
 	case !ok:
 		return "", Fault{Problem: "environment variable " + name + " is not set", Fix: "set it, or write ${" + name + ":-default}"}

@@ -9,7 +9,7 @@
 //
 //   - A File is whole and consistent; a key that was not understood is never skipped.
 //   - The environment is only asked through the function given, and only for scalars: what it returns is a value and
-//     never becomes YAML structure, nor is it shown in a fault.
+//     never becomes YAML structure. A value that cannot be read is shown as the file has it, with the variable's name.
 //   - Passwords are Secrets, which no formatting or encoding prints.
 package pipeline
 
@@ -48,7 +48,7 @@ type Files struct {
 	Path string
 	// Root is the longest leading part of Path without wildcards.
 	Root string
-	// Pattern is the glob below Root, with forward slashes. Empty means that Path has no wildcard.
+	// Pattern is the glob below Root, as files.ParseGlob reads it; ** when Path has no wildcard.
 	Pattern     string
 	Settle      time.Duration // files younger than this are left alone
 	Overwritten Overwritten
@@ -125,6 +125,8 @@ type SASL struct {
 	Mechanism string // PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512
 	Username  string
 	Password  Secret
+	// AllowUnencrypted lets PLAIN send the password without TLS.
+	AllowUnencrypted bool
 }
 
 // Format says how bytes become records.

@@ -1,12 +1,13 @@
 package pipeline
 
 import (
-	"path"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/sluicedata/sluice/source/files"
 )
 
 const (
@@ -22,7 +23,7 @@ func (r *reader) readSource(f *File, v value) {
 	if !ok {
 		return
 	}
-	files, hasFiles := fields["files"]
+	landing, hasFiles := fields["files"]
 	kafka, hasKafka := fields["kafka"]
 	switch {
 	case hasFiles && hasKafka:
@@ -31,7 +32,7 @@ func (r *reader) readSource(f *File, v value) {
 		r.fault(v, "has neither files nor kafka", "write files: {path: landing} or kafka: {brokers: [localhost:9092], topics: [my_topic]}")
 	}
 	if hasFiles {
-		f.Source.Files = r.files(files)
+		f.Source.Files = r.files(landing)
 	}
 	if hasKafka {
 		f.Source.Kafka = r.kafka(kafka, f.Name)
@@ -60,36 +61,19 @@ func (r *reader) files(v value) *Files {
 // landing splits a path into the folder and the glob below it. Only what the file says can be a glob: the file's own
 // folder may have any name.
 func (r *reader) landing(out *Files, v value) {
-	written, ok := r.localPath(v, "landing/*.ndjson")
+	s, ok := r.localPath(v, "landing/*.ndjson")
 	if !ok {
 		return
 	}
-	root, pattern := splitGlob(written)
-	for _, element := range strings.Split(pattern, "/") {
-		if _, err := path.Match(element, ""); err != nil {
-			r.fault(v, "holds a glob that is not one: "+element, "close the bracket, or write [[] for the bracket itself")
-			return
-		}
+	root, pattern := files.SplitGlob(s.text)
+	if _, err := files.ParseGlob(pattern); err != nil {
+		r.fault(v, s.shown()+" is not a glob"+s.because(err.Error()), "write a folder, or a glob such as landing/**/*.ndjson")
+		return
 	}
 	out.Root, out.Pattern = r.resolve(root), pattern
 	out.Path = filepath.Join(out.Root, pattern)
-}
-
-// splitGlob cuts a path before its first element with a wildcard.
-func splitGlob(p string) (root, pattern string) {
-	p = filepath.Clean(p)
-	wild := strings.IndexAny(p, `*?[`)
-	if wild < 0 {
-		return p, ""
-	}
-	cut := strings.LastIndexByte(p[:wild], '/')
-	switch cut {
-	case -1:
-		return ".", p
-	case 0:
-		return "/", p[1:]
-	default:
-		return p[:cut], p[cut+1:]
+	if pattern == "**" && !strings.Contains(s.text, "*") {
+		out.Path = out.Root
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 func (r *reader) kafka(v value, pipeline string) *Kafka {
 	out := &Kafka{
 		Start: Start{Kind: StartEarliest}, Isolation: ReadCommitted, OnDataLoss: DataLossFail,
-		ClientID: "sluice", Group: "sluice-" + pipeline,
+		ClientID: "sluice-" + pipeline, Group: "sluice-" + pipeline,
 	}
 	fields, ok := r.section(v, "source.kafka")
 	if !ok {
@@ -40,10 +40,10 @@ func (r *reader) kafka(v value, pipeline string) *Kafka {
 		out.TLS = r.tls(t)
 	}
 	if s, ok := fields["sasl"]; ok {
-		out.SASL = r.sasl(s)
+		out.SASL = r.sasl(s, out.TLS != nil)
 	}
 	if c, ok := fields["client_id"]; ok {
-		out.ClientID, _ = r.str(c, "sluice")
+		out.ClientID, _ = r.str(c, "sluice-my-pipeline")
 	}
 	if g, ok := fields["group"]; ok {
 		out.Group, _ = r.str(g, "sluice-my-pipeline")
@@ -168,7 +168,7 @@ func (r *reader) tls(v value) *TLS {
 	return out
 }
 
-func (r *reader) sasl(v value) *SASL {
+func (r *reader) sasl(v value, isEncrypted bool) *SASL {
 	fields, ok := r.section(v, "source.kafka.sasl")
 	if !ok {
 		return nil
@@ -182,6 +182,13 @@ func (r *reader) sasl(v value) *SASL {
 	}
 	if p, ok := r.need(fields, v, "password", `"${KAFKA_PASSWORD}"`); ok {
 		out.Password, _ = r.secret(p)
+	}
+	if a, ok := fields["allow_unencrypted"]; ok {
+		out.AllowUnencrypted, _ = r.boolean(a)
+	}
+	if out.Mechanism == "PLAIN" && !isEncrypted && !out.AllowUnencrypted {
+		r.fault(fields["mechanism"], "PLAIN would send the password in clear text, since there is no tls",
+			"write tls: true beside sasl, a SCRAM mechanism, or allow_unencrypted: true where the network is trusted")
 	}
 	return out
 }

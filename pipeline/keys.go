@@ -20,7 +20,7 @@ func sections() []section {
 		{"source.files", []string{"path", "settle", "overwritten"}},
 		{"source.kafka", []string{"brokers", "topics", "start", "isolation", "on_data_loss", "tls", "sasl", "client_id", "group"}},
 		{"source.kafka.tls", []string{"ca", "cert", "key", "server_name"}},
-		{"source.kafka.sasl", []string{"mechanism", "username", "password"}},
+		{"source.kafka.sasl", []string{"mechanism", "username", "password", "allow_unencrypted"}},
 		{"source.format", []string{"json"}},
 		{"source.format.json", []string{"layout", "max_record_bytes", "tombstones"}},
 		{"columns[]", []string{"name", "type", "nullable", "from", "meta"}},

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -42,7 +43,7 @@ func Parse(name string, data []byte, env func(string) (string, bool)) (*File, er
 	r := &reader{file: name, env: env, positions: map[string]Position{}}
 	f := &File{origin: name, positions: r.positions}
 	if root, ok := r.document(data); ok {
-		r.readFile(f, value{node: root})
+		r.readPipeline(f, value{node: root})
 	}
 	if len(r.faults) > 0 {
 		r.faults.sort()
@@ -91,12 +92,16 @@ func (r *reader) syntaxFault(data []byte, err error) {
 		text := lines[line-1]
 		column += len(text) - len(bytes.TrimLeft(text, " "))
 	}
+	if at, ok := r.bareVariable(data); ok {
+		r.fault(at, "is not YAML: ${…} inside of braces or brackets is without quotes", `write "${NAME}"`)
+		return
+	}
 	at := value{node: &yaml.Node{Line: max(line, 1), Column: column}}
 	r.fault(at, "is not YAML: "+problem,
 		`check the indentation, colons and brackets from here and on the line above; inside {…} and […], text with commas, brackets or ${NAME} needs quotes`)
 }
 
-func (r *reader) readFile(f *File, root value) {
+func (r *reader) readPipeline(f *File, root value) {
 	fields, ok := r.section(root, "")
 	if !ok {
 		return
@@ -126,6 +131,17 @@ func (r *reader) readFile(f *File, root value) {
 	f.Batch = r.batch(fields)
 	f.OnError = r.onError(fields)
 	r.checkFolders(f)
+}
+
+// bareVariable finds the first ${ inside of a line's braces or brackets that no quote is before.
+func (r *reader) bareVariable(data []byte) (value, bool) {
+	bare := regexp.MustCompile(`^[^#'"]*?[^$#'"][{\[][^#'"]*?\$\{`)
+	for i, line := range bytes.Split(data, []byte("\n")) {
+		if m := bare.Find(line); m != nil {
+			return value{node: &yaml.Node{Line: i + 1, Column: utf8.RuneCount(m) - 1}}, true
+		}
+	}
+	return value{}, false
 }
 
 const maxNameLength = 128

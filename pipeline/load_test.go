@@ -116,7 +116,7 @@ func TestDefaultsFillAShortFile(t *testing.T) {
 		Source: Source{
 			Kafka: &Kafka{
 				Brokers: []string{"a:1"}, Topics: []string{"t"}, Start: Start{Kind: StartEarliest},
-				Isolation: ReadCommitted, OnDataLoss: DataLossFail, ClientID: "sluice", Group: "sluice-k",
+				Isolation: ReadCommitted, OnDataLoss: DataLossFail, ClientID: "sluice-k", Group: "sluice-k",
 			},
 			Format: Format{Name: "json", JSON: JSON{Layout: LayoutAuto, MaxRecordBytes: 64 << 20, Tombstones: TombstonesBad}},
 		},
@@ -155,8 +155,10 @@ func TestTLSCanBeABoolean(t *testing.T) {
 
 func TestGlobsAreSplitAtTheFirstWildcard(t *testing.T) {
 	for written, want := range map[string]Files{
-		"landing":             {Path: "dir/landing", Root: "dir/landing"},
-		"landing/":            {Path: "dir/landing", Root: "dir/landing"},
+		"landing":             {Path: "dir/landing", Root: "dir/landing", Pattern: "**"},
+		"landing/":            {Path: "dir/landing", Root: "dir/landing", Pattern: "**"},
+		"in[[]1]/*":           {Path: "dir/in[[]1]/*", Root: "dir", Pattern: "in[[]1]/*"},
+		"a/{b,c}.json":        {Path: "dir/a/{b,c}.json", Root: "dir/a", Pattern: "{b,c}.json"},
 		"*.json":              {Path: "dir/*.json", Root: "dir", Pattern: "*.json"},
 		"a/b?/c":              {Path: "dir/a/b?/c", Root: "dir/a", Pattern: "b?/c"},
 		"a/**/[xy].json":      {Path: "dir/a/**/[xy].json", Root: "dir/a", Pattern: "**/[xy].json"},
@@ -180,6 +182,8 @@ func TestFoldersThatDoNotMeetAreAllowed(t *testing.T) {
 		"name: x\nsource: {files: {path: 'data/*/*.json'}}\ntable: {path: data/lake/deep/t}\n",
 		"name: x\nsource: {files: {path: landing}}\ntable: {path: t}\ncheckpoint: t/_sluice/other\n",
 		"name: x\nsource: {files: {path: landing}}\ntable: {path: t}\ncheckpoint: t2\n",
+		"name: x\nsource: {files: {path: '{a,b}/*.json'}}\ntable: {path: lake/t}\n",
+		"name: x\nsource: {files: {path: 'a/**/in/*.json'}}\ntable: {path: b/t}\n",
 	} {
 		mustParse(t, text)
 	}
@@ -220,5 +224,15 @@ func TestAtFindsTheValueOrItsNearestParent(t *testing.T) {
 	got := f.Fault("table.path", "is there", "look").String()
 	if want := "dir/p.yaml:5:15: table.path: is there; look"; got != want {
 		t.Errorf("Fault = %q, want %q", got, want)
+	}
+}
+
+func TestMalformedGlobIsAFault(t *testing.T) {
+	for _, glob := range []string{"landing/[a-", "landing/{a", "landing/a**", "landing/*//x"} {
+		_, err := Parse("p.yaml", []byte("name: x\nsource: {files: {path: '"+glob+"'}}\ntable: {path: lake/t}\n"), nil)
+		var faults Faults
+		if !errors.As(err, &faults) || len(faults) != 1 || faults[0].Path != "source.files.path" {
+			t.Errorf("path %s: %v", glob, err)
+		}
 	}
 }

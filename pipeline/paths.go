@@ -1,46 +1,47 @@
 package pipeline
 
 import (
-	"fmt"
-	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/sluicedata/sluice/source/files"
 )
 
 // path returns a local path, resolved against the file's folder; empty when there is a fault.
 func (r *reader) path(v value, example string) (string, bool) {
-	p, ok := r.localPath(v, example)
-	return r.resolve(p), ok
-}
-
-// localPath returns a path as it is written.
-func (r *reader) localPath(v value, example string) (string, bool) {
-	s, ok := r.textScalar(v, example)
+	s, ok := r.localPath(v, example)
 	if !ok {
 		return "", false
 	}
+	return r.resolve(s.text), true
+}
+
+// localPath returns a path as it is written.
+func (r *reader) localPath(v value, example string) (scalar, bool) {
+	s, ok := r.textScalar(v, example)
+	if !ok {
+		return s, false
+	}
 	scheme := regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*)://`).FindStringSubmatch(s.text)
+	write := "write a local path, such as " + example
 	switch {
 	case scheme != nil && strings.HasPrefix(strings.ToLower(scheme[1]), "s3"):
-		r.fault(v, "S3 is not supported by this version", "write a local path, such as "+example)
+		r.fault(v, "S3 is not supported by this version", write)
 	case scheme != nil:
-		r.fault(v, fmt.Sprintf("a URL with %s:// is not supported by this version", scheme[1]), "write a local path, such as "+example)
+		r.fault(v, s.shown()+" is a URL of a kind that this version does not support", write)
 	case s.text == "~" || strings.HasPrefix(s.text, "~/"):
-		r.fault(v, "~ is not replaced by a home folder", `write "${HOME}`+s.text[1:]+`"`)
+		r.fault(v, s.shown()+" begins with ~, which is not replaced by a home folder", `write "${HOME}/…"`)
 	case strings.ContainsRune(s.text, 0):
-		r.fault(v, "holds a zero byte", "write a path, such as "+example)
+		r.fault(v, "holds a zero byte", write)
 	default:
-		return s.text, true
+		return s, true
 	}
-	return "", false
+	return s, false
 }
 
 // resolve makes a path relative to the file's folder one relative to the process's.
 func (r *reader) resolve(p string) string {
-	if p == "" {
-		return ""
-	}
 	if filepath.IsAbs(p) {
 		return filepath.Clean(p)
 	}
@@ -120,26 +121,31 @@ func reaches(landing *Files, folder string) bool {
 		return true
 	case isHidden(rel):
 		return false
-	case landing.Pattern == "":
-		return true
+	default:
+		return matchesBelow(landing.Pattern, rel)
 	}
-	return matchesBelow(strings.Split(landing.Pattern, "/"), strings.Split(rel, "/"))
 }
 
-// matchesBelow says whether a glob's elements can match a path that begins with folder's and has at least one more.
-func matchesBelow(pattern, folder []string) bool {
-	for i, element := range folder {
-		if i == len(pattern) {
-			return false
-		}
-		if pattern[i] == "**" {
+// matchesBelow says whether a glob can match a path inside folder: a leading part of it matches the folder. A slash inside
+// of braces does not count as one.
+func matchesBelow(pattern, folder string) bool {
+	depth := 0
+	for i, c := range pattern {
+		switch {
+		case c == '{':
+			depth++
+		case c == '}':
+			depth--
+		case c == '/' && depth == 0 && matches(pattern[:i], folder):
 			return true
 		}
-		if ok, err := path.Match(pattern[i], element); err != nil || !ok {
-			return false
-		}
 	}
-	return len(pattern) > len(folder)
+	return (pattern == "**" || strings.HasSuffix(pattern, "/**")) && matches(pattern, folder)
+}
+
+func matches(pattern, name string) bool {
+	glob, err := files.ParseGlob(pattern)
+	return err == nil && glob.Match(name)
 }
 
 // isHidden says whether a relative path has an element that landing folders and a table's VACUUM leave alone.

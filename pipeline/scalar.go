@@ -25,6 +25,14 @@ func (s scalar) shown() string {
 	return strconv.Quote(s.text)
 }
 
+// because appends a reason that quotes the value, unless that came from the environment.
+func (s scalar) because(reason string) string {
+	if s.expanded {
+		return ""
+	}
+	return ": " + reason
+}
+
 // isTagged says whether YAML resolves the value, as it stands in the file, to one of the types.
 func (s scalar) isTagged(tags ...string) bool {
 	return slices.Contains(tags, s.node.ShortTag())

@@ -14,7 +14,7 @@ type Secret string
 func (s Secret) Reveal() string { return string(s) }
 
 // Format prints a placeholder, whatever the verb.
-func (s Secret) Format(w fmt.State, _ rune) { io.WriteString(w, redacted) }
+func (s Secret) Format(w fmt.State, _ rune) { _, _ = io.WriteString(w, redacted) }
 
 // String returns a placeholder.
 func (s Secret) String() string { return redacted }

@@ -29,26 +29,27 @@ func (r *reader) table(v value) Table {
 
 // checkPartitions checks what can be known without the table: the columns, when they are declared.
 func (r *reader) checkPartitions(partitionBy []string, columns []format.Column) {
-	seen := map[string]bool{}
+	seen, known := map[string]bool{}, 0
 	for i, name := range partitionBy {
 		path := fmt.Sprintf("table.partition_by[%d]", i)
 		switch folded := strings.ToLower(name); {
 		case name == "":
 		case seen[folded]:
 			r.faultAt(path, fmt.Sprintf("column %q is in the list already", name), "keep one of them")
-		case len(columns) > 0:
-			r.checkPartition(path, name, columns)
-			seen[folded] = true
 		default:
 			seen[folded] = true
+			if len(columns) > 0 && r.checkPartition(path, name, columns) {
+				known++
+			}
 		}
 	}
-	if len(columns) > 0 && len(seen) >= len(columns) {
+	if known > 0 && known == len(columns) {
 		r.faultAt("table.partition_by", "names all of the columns, and a table needs one that is not a partition", "leave out at least one")
 	}
 }
 
-func (r *reader) checkPartition(path, name string, columns []format.Column) {
+// checkPartition says whether the name is that of a column, and finds fault with it if it cannot be a partition.
+func (r *reader) checkPartition(path, name string, columns []format.Column) bool {
 	i := slices.IndexFunc(columns, func(c format.Column) bool { return c.Name == name })
 	if i < 0 {
 		var names []string
@@ -60,12 +61,13 @@ func (r *reader) checkPartition(path, name string, columns []format.Column) {
 			fix = fmt.Sprintf("did you mean %s?", near)
 		}
 		r.faultAt(path, fmt.Sprintf("column %q is not among the columns", name), fix)
-		return
+		return false
 	}
 	if t := columns[i].Type; t != nil && !isPartitionable(t) {
 		r.faultAt(path, fmt.Sprintf("column %q is of type %s, which cannot be a partition", name, t.DDL()),
 			"name a column of another type than array, map, struct and binary")
 	}
+	return true
 }
 
 func isPartitionable(t *schema.Type) bool {
