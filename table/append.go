@@ -1,0 +1,121 @@
+package table
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/sluicedata/sluice/commitlog"
+	"github.com/sluicedata/sluice/schema"
+)
+
+// Append is one batch on its way into the table: Begin, Write for each record, then Commit or Abort. Not safe for
+// concurrent use.
+type Append struct {
+	table  *Table
+	head   *commitlog.Head // nil when there is no table
+	create *Create
+	schema *schema.Type  // of the rows, as the table has it
+	known  *arrow.Schema // of the last record that was found to fit
+	writer *writer
+
+	txnID   string // of a commit whose outcome is unknown
+	settled bool   // committed or aborted
+	failed  error  // of a Write; nothing can be committed after it
+}
+
+// Begin starts an append to the table as last known (it looks for the table only when none is known). Create is the
+// table to make when there is none. When there is one, Create's schema, if it has one, is what will be written, and is
+// checked against the table's: a *SchemaError names every column that does not fit. Its partition columns and properties
+// are then the table's own.
+func (t *Table) Begin(ctx context.Context, create *Create) (*Append, error) {
+	head := t.log.Head()
+	if head == nil {
+		var err error
+		if head, err = t.log.Refresh(ctx); err != nil && !errors.Is(err, commitlog.ErrNoTable) {
+			return nil, err
+		}
+	}
+	a := &Append{table: t, head: head, create: create}
+	var partitions []string
+	var properties map[string]string
+	if head != nil {
+		if err := head.Writable(); err != nil {
+			return nil, err
+		}
+		if create != nil && create.Schema != nil {
+			if err := checkFits(create.Schema, head.Schema(), false); err != nil {
+				return nil, err
+			}
+		}
+		a.schema, partitions, properties = head.Schema(), head.Metadata.PartitionColumns, head.Metadata.Configuration
+	} else {
+		if create == nil {
+			return nil, fmt.Errorf("append to %s: %w; give its columns so that it can be made", t.store.URL(), commitlog.ErrNoTable)
+		}
+		if err := create.Check(); err != nil {
+			return nil, err
+		}
+		a.schema, partitions, properties = create.Schema, create.PartitionColumns, create.Properties
+	}
+	var err error
+	a.writer, err = newWriter(t, a.schema, partitions, properties)
+	return a, err
+}
+
+// Schema is that of the table, as the append began with it.
+func (a *Append) Schema() *schema.Type { return a.schema }
+
+// Write appends a record's rows. Its columns are matched by name; those of the table that it lacks are null. It may be
+// released after. An error (a *SchemaError, a *NotNullError, the storage's) leaves nothing to be done but Abort.
+func (a *Append) Write(ctx context.Context, record arrow.Record) error {
+	if a.failed != nil {
+		return a.failed
+	}
+	if a.settled {
+		return errors.New("append: it has been committed or aborted; begin a new one")
+	}
+	err := a.check(record.Schema())
+	if err == nil {
+		err = a.writer.write(ctx, record)
+	}
+	a.failed = err
+	return err
+}
+
+func (a *Append) check(s *arrow.Schema) error {
+	if a.known == s {
+		return nil
+	}
+	written, err := schema.FromArrowSchema(s)
+	if err != nil {
+		return &SchemaError{Faults: []error{err}}
+	}
+	if err := checkFits(written, a.schema, false); err != nil {
+		return err
+	}
+	for i, f := range written.Fields {
+		if slices.ContainsFunc(written.Fields[:i], func(g schema.Field) bool { return g.Name == f.Name }) {
+			return &SchemaError{Faults: []error{fmt.Errorf("column %s: the record has it twice; leave one out", f.Name)}}
+		}
+	}
+	a.known = s
+	return nil
+}
+
+// Rows is the number of rows written so far.
+func (a *Append) Rows() int64 { return a.writer.rows }
+
+// Abort removes what was written. It goes on after ctx is done, so that a stopped run leaves nothing. What a commit of
+// unknown outcome refers to stays; the next Sweep knows. After Commit has succeeded it does nothing.
+func (a *Append) Abort(ctx context.Context) error {
+	if a.settled || a.txnID != "" {
+		a.writer.release()
+		return nil
+	}
+	a.settled = true
+	return a.writer.abort(context.WithoutCancel(ctx))
+}

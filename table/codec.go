@@ -1,0 +1,45 @@
+package table
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/klauspost/compress/s2"
+	"github.com/klauspost/compress/snappy"
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// codecProperty names the compression of a table's data files.
+const codecProperty = "delta.parquet.compression.codec"
+
+// codec is a compression as a table may ask for it.
+type codec struct {
+	compress.Codec
+	infix string // in file names: ".snappy"
+}
+
+// codecOf returns the codec that the table's properties ask for: snappy unless they say zstd or uncompressed.
+func codecOf(properties map[string]string) (codec, error) {
+	switch name := strings.ToLower(properties[codecProperty]); name {
+	case "", "snappy":
+		return codec{fastSnappy{}, ".snappy"}, nil
+	case "zstd":
+		return codec{&parquet.Zstd, ".zstd"}, nil
+	case "uncompressed", "none":
+		return codec{&parquet.Uncompressed, ""}, nil
+	default:
+		return codec{}, fmt.Errorf("table property %s is %q; set it to snappy, zstd or uncompressed", codecProperty, name)
+	}
+}
+
+// fastSnappy is Snappy by the encoder that trades a few percent of size for more than twice the speed of parquet-go's.
+type fastSnappy struct{}
+
+func (fastSnappy) String() string                            { return "SNAPPY" }
+func (fastSnappy) CompressionCodec() format.CompressionCodec { return format.Snappy }
+func (fastSnappy) Encode(dst, src []byte) ([]byte, error) {
+	return s2.EncodeSnappy(dst[:cap(dst)], src), nil
+}
+func (fastSnappy) Decode(dst, src []byte) ([]byte, error) { return snappy.Decode(dst[:cap(dst)], src) }

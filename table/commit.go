@@ -1,0 +1,134 @@
+package table
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/sluicedata/sluice/commitlog"
+)
+
+// Batch is what a commit says of itself.
+type Batch struct {
+	ID           int64
+	UserMetadata string // commitInfo.userMetadata, which every engine's history shows
+	// Operation is Spark's word for what was done; STREAMING UPDATE if empty.
+	Operation string
+	// Time is commitInfo.timestamp; the time of the commit if zero.
+	Time time.Time
+}
+
+const streamingUpdate = "STREAMING UPDATE"
+
+// Committed is the outcome of a Commit.
+type Committed struct {
+	Version    int64 // of the table
+	Files      int
+	Rows       int64
+	Bytes      int64 // of the files
+	Recognised bool  // an earlier try, whose outcome was unknown, had put it into the log
+}
+
+// Commit publishes the files and puts the one commit that makes them part of the table; without rows it holds only the
+// batch's txn. If somebody else created the table first, or changed its schema meanwhile, the rows go in if they still fit.
+//
+// When it fails with a *commitlog.FencedError the batch is in the table by another hand; with that and with any other error
+// but *commitlog.UnknownError, what was written has been removed. After an UnknownError Commit may be called again.
+func (a *Append) Commit(ctx context.Context, batch Batch) (Committed, error) {
+	if a.failed != nil {
+		return Committed{}, a.failed
+	}
+	if a.settled {
+		return Committed{}, errors.New("append: it has been committed or aborted; begin a new one")
+	}
+	if err := a.writer.finish(ctx); err != nil {
+		a.failed = err
+		return Committed{}, errors.Join(err, a.Abort(ctx))
+	}
+	result, err := a.table.log.Commit(ctx, a.transaction(batch))
+	if err != nil {
+		return Committed{}, a.refused(ctx, err)
+	}
+	a.settled, a.txnID = true, ""
+	// The commit refers to the files, and a sweep asks the table before it removes one: that a file could not be marked
+	// as settled costs that question and nothing else.
+	_ = a.writer.settle(ctx)
+	return Committed{
+		Version:    result.Version,
+		Files:      len(a.writer.done),
+		Rows:       a.writer.rows,
+		Bytes:      a.writer.bytes(),
+		Recognised: result.Recognised,
+	}, nil
+}
+
+func (a *Append) refused(ctx context.Context, err error) error {
+	var unknown *commitlog.UnknownError
+	if errors.As(err, &unknown) {
+		a.txnID = unknown.TxnID
+		return err
+	}
+	a.txnID = ""
+	return errors.Join(err, a.Abort(ctx))
+}
+
+func (a *Append) transaction(batch Batch) commitlog.Transaction {
+	tx := commitlog.Transaction{
+		ReadVersion: commitlog.NoTable,
+		AppID:       a.table.options.AppID,
+		Batch:       batch.ID,
+		Blind:       true,
+		Validate:    a.validate,
+	}
+	tx.Actions.Info = a.info(batch)
+	for _, f := range a.writer.done {
+		tx.Actions.Adds = append(tx.Actions.Adds, f.add)
+	}
+	if a.head != nil {
+		tx.ReadVersion = a.head.Version
+	} else {
+		tx.Actions.Protocol, tx.Actions.Metadata = a.create.actions(a.table.options.Now())
+	}
+	return tx
+}
+
+// info is the commit's commitInfo, in the form of Spark's streaming sink: all parameters and metrics are strings.
+func (a *Append) info(batch Batch) *commitlog.CommitInfo {
+	info := &commitlog.CommitInfo{
+		Operation: batch.Operation,
+		OperationParameters: map[string]any{
+			"outputMode": "Append",
+			"queryId":    a.table.options.AppID,
+			"epochId":    strconv.FormatInt(batch.ID, 10),
+		},
+		OperationMetrics: map[string]string{
+			"numAddedFiles":   strconv.Itoa(len(a.writer.done)),
+			"numRemovedFiles": "0",
+			"numOutputRows":   strconv.FormatInt(a.writer.rows, 10),
+			"numOutputBytes":  strconv.FormatInt(a.writer.bytes(), 10),
+		},
+		UserMetadata: batch.UserMetadata,
+		EngineInfo:   a.table.engine(),
+		TxnID:        a.txnID,
+	}
+	if info.Operation == "" {
+		info.Operation = streamingUpdate
+	}
+	if !batch.Time.IsZero() {
+		info.Timestamp = batch.Time.UnixMilli()
+	}
+	return info
+}
+
+// validate tells whether the files, as they are, may go into the table as it has become.
+func (a *Append) validate(head *commitlog.Head) error {
+	if err := head.Writable(); err != nil {
+		return err
+	}
+	if err := checkFits(a.schema, head.Schema(), true); err != nil {
+		return fmt.Errorf("table version %d has another schema: %w", head.Version, err)
+	}
+	return a.writer.checkPartitions(head.Metadata.PartitionColumns, head.Version)
+}

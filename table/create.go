@@ -1,0 +1,143 @@
+package table
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/sluicedata/sluice/commitlog"
+	"github.com/sluicedata/sluice/schema"
+)
+
+// Create is the table that an append makes when there is none, and the schema of what it writes when there is one.
+type Create struct {
+	Schema           *schema.Type
+	PartitionColumns []string
+	Properties       map[string]string // delta.*, as strings
+}
+
+// Check returns all that stands against making such a table, nil when nothing does. It does no I/O.
+func (c *Create) Check() error {
+	if c.Schema == nil || c.Schema.Kind != schema.Struct || len(c.Schema.Fields) == 0 {
+		return errors.New("create table: it has no columns; declare at least one")
+	}
+	faults := c.Schema.CheckNames()
+	faults = append(faults, checkStorable("", c.Schema)...)
+	faults = append(faults, c.checkPartitions()...)
+	faults = append(faults, c.checkProperties()...)
+	if err := errors.Join(faults...); err != nil {
+		return fmt.Errorf("create table: %w", err)
+	}
+	return nil
+}
+
+func (c *Create) checkPartitions() []error {
+	var faults []error
+	for i, name := range c.PartitionColumns {
+		at := c.Schema.Index(name)
+		switch {
+		case at < 0:
+			faults = append(faults, fmt.Errorf("partition by column %s: there is no such column; declare it, or leave it out", name))
+		case slices.Contains(c.PartitionColumns[:i], name):
+			faults = append(faults, fmt.Errorf("partition by column %s: it is named twice; leave one out", name))
+		default:
+			if err := checkPartitionType(name, c.Schema.Fields[at].Type); err != nil {
+				faults = append(faults, err)
+			}
+		}
+	}
+	if len(faults) == 0 && len(c.PartitionColumns) == len(c.Schema.Fields) {
+		faults = append(faults, errors.New("all columns are partition columns, which leaves none for the files; leave one out"))
+	}
+	return faults
+}
+
+// checkStorable finds what Parquet has no form for.
+func checkStorable(path string, t *schema.Type) []error {
+	var faults []error
+	if t.Kind == schema.Struct {
+		if len(t.Fields) == 0 {
+			faults = append(faults, fmt.Errorf("column %s is a struct without fields, which cannot be stored; give it one", path))
+		}
+		for i := range t.Fields {
+			faults = append(faults, checkStorable(join(path, t.Fields[i].Name), t.Fields[i].Type)...)
+		}
+	}
+	if t.Key != nil {
+		faults = append(faults, checkStorable(path+".key", t.Key)...)
+	}
+	if t.Elem != nil {
+		faults = append(faults, checkStorable(path+".element", t.Elem)...)
+	}
+	return faults
+}
+
+// neutral are the values with which properties that belong to table features ask for nothing.
+var neutral = map[string]string{
+	"delta.enableChangeDataFeed":                     "false",
+	"delta.enableDeletionVectors":                    "false",
+	"delta.columnMapping.mode":                       "none",
+	"delta.enableRowTracking":                        "false",
+	"delta.enableInCommitTimestamps":                 "false",
+	"delta.enableTypeWidening":                       "false",
+	"delta.checkpointPolicy":                         "classic",
+	"delta.enableIcebergCompatV1":                    "false",
+	"delta.enableIcebergCompatV2":                    "false",
+	"delta.requireCheckpointProtectionBeforeVersion": "0",
+}
+
+// checkProperties refuses properties that would need more than the lowest protocol version, and values that nothing can be
+// made of.
+func (c *Create) checkProperties() []error {
+	var faults []error
+	for _, key := range slices.Sorted(maps.Keys(c.Properties)) {
+		value := c.Properties[key]
+		needs := strings.HasPrefix(key, "delta.constraints.") || strings.HasPrefix(key, "delta.feature.") ||
+			key == "delta.minReaderVersion" || key == "delta.minWriterVersion"
+		if off, ok := neutral[key]; ok && !strings.EqualFold(value, off) {
+			needs = true
+		}
+		if needs {
+			faults = append(faults, fmt.Errorf("table property %s: %q asks for a table feature that Sluice does not create; leave it out", key, value))
+		}
+	}
+	if _, err := codecOf(c.Properties); err != nil {
+		faults = append(faults, err)
+	}
+	if _, err := statsChoiceOf(c.Properties); err != nil {
+		faults = append(faults, err)
+	}
+	if _, err := targetSizeOf(c.Properties); err != nil {
+		faults = append(faults, err)
+	}
+	return faults
+}
+
+// actions are those of version 0.
+func (c *Create) actions(now time.Time) (*commitlog.Protocol, *commitlog.Metadata) {
+	protocol := &commitlog.Protocol{MinReaderVersion: 1, MinWriterVersion: 2}
+	if c.Schema.Contains(schema.TimestampNTZ) {
+		protocol = &commitlog.Protocol{
+			MinReaderVersion: 3, MinWriterVersion: 7,
+			ReaderFeatures: []string{"timestampNtz"},
+			WriterFeatures: []string{"appendOnly", "invariants", "timestampNtz"},
+		}
+	}
+	properties := maps.Clone(c.Properties)
+	if properties == nil {
+		properties = map[string]string{}
+	}
+	return protocol, &commitlog.Metadata{
+		ID:               uuid.NewString(),
+		Format:           commitlog.Format{Provider: "parquet", Options: map[string]string{}},
+		SchemaString:     c.Schema.JSON(),
+		PartitionColumns: append([]string{}, c.PartitionColumns...),
+		Configuration:    properties,
+		CreatedTime:      now.UnixMilli(),
+	}
+}

@@ -1,0 +1,76 @@
+package table
+
+import (
+	"errors"
+	"io"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// cursor walks over the values of one leaf in one row group. Pages are not given back to parquet-go's pool, so that values
+// stay as they are until the next row group.
+type cursor struct {
+	chunk  parquet.ColumnChunk
+	pages  parquet.Pages
+	values parquet.ValueReader // of the page; nil before the first and after the last
+	buffer []parquet.Value
+	at, n  int
+	ended  bool
+	bytes  int64 // of the strings read so far
+}
+
+const cursorValues = 1024
+
+func newCursor(chunk parquet.ColumnChunk) *cursor {
+	return &cursor{chunk: chunk, buffer: make([]parquet.Value, cursorValues)}
+}
+
+// peek makes sure that there is a value at the front; false at the end of the row group.
+func (c *cursor) peek() (bool, error) {
+	for c.at == c.n && !c.ended {
+		if err := c.fill(); err != nil {
+			return false, err
+		}
+	}
+	return c.at < c.n, nil
+}
+
+func (c *cursor) fill() error {
+	if c.pages == nil {
+		c.pages = c.chunk.Pages()
+	}
+	if c.values == nil {
+		page, err := c.pages.ReadPage()
+		if errors.Is(err, io.EOF) {
+			c.ended = true
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		c.values = page.Values()
+	}
+	n, err := c.values.ReadValues(c.buffer)
+	c.at, c.n = 0, n
+	if errors.Is(err, io.EOF) {
+		c.values, err = nil, nil
+	}
+	return err
+}
+
+// next takes the value at the front; peek must have said that there is one.
+func (c *cursor) next() parquet.Value {
+	v := c.buffer[c.at]
+	c.at++
+	if k := v.Kind(); k == parquet.ByteArray {
+		c.bytes += int64(len(v.ByteArray()))
+	}
+	return v
+}
+
+func (c *cursor) close() error {
+	if c.pages == nil {
+		return nil
+	}
+	return c.pages.Close()
+}

@@ -1,0 +1,73 @@
+package table
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/sluicedata/sluice/commitlog"
+	"github.com/sluicedata/sluice/storage"
+)
+
+// part is one data file being written.
+type part struct {
+	key    string
+	staged storage.Staged
+	enc    *encoder
+	stats  *stats
+}
+
+// finished is a data file that is complete and published, but that nothing refers to yet.
+type finished struct {
+	add    commitlog.Add
+	staged storage.Staged
+	rows   int64
+}
+
+// partKey names a data file: fresh in every attempt, so that a late writer cannot touch what a commit refers to.
+func partKey(folder string, number int, infix string) string {
+	return fmt.Sprintf("%spart-%05d-%s.c000%s.parquet", folder, number, uuid.NewString(), infix)
+}
+
+func beginPart(ctx context.Context, store storage.Store, key string, enc *encoder, s *stats) (*part, error) {
+	staged, err := store.Stage(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	enc.begin(staged)
+	return &part{key: key, staged: staged, enc: enc, stats: s}, nil
+}
+
+// write appends rows, by their index in the record that the columns are bound to.
+func (p *part) write(columns []*bound, rows []int32) error {
+	if err := p.enc.write(columns, rows); err != nil {
+		return err
+	}
+	p.stats.observe(columns, rows)
+	return nil
+}
+
+// finish completes the file and publishes it.
+func (p *part) finish(ctx context.Context, values map[string]*string, now time.Time) (finished, error) {
+	size, err := p.enc.end()
+	if err != nil {
+		return finished{}, err
+	}
+	if err := p.staged.Publish(ctx); err != nil {
+		return finished{}, err
+	}
+	return finished{
+		staged: p.staged,
+		rows:   p.stats.rows,
+		add: commitlog.Add{
+			Path:             p.key,
+			PartitionValues:  values,
+			Size:             size,
+			ModificationTime: now.UnixMilli(),
+			DataChange:       true,
+			Stats:            p.stats.render(),
+		},
+	}, nil
+}

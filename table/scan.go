@@ -1,0 +1,106 @@
+package table
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/sluicedata/sluice/schema"
+)
+
+// ScanOptions say what a Scan hands out. The zero value is everything.
+type ScanOptions struct {
+	// Columns are the names of the columns, in the order wanted; all when empty.
+	Columns []string
+	// Where prunes: files whose partition values or statistics show that no row in them fulfils all conditions are not
+	// read. The rows of the others are handed out whether they fulfil them or not.
+	Where []Condition
+	// Limit ends the scan after so many rows; 0 is no limit.
+	Limit int64
+}
+
+// errStop ends the reading of a file from inside.
+var errStop = errors.New("scan ended")
+
+// Scan hands the rows to fn, record by record: files in the order of their commits, rows in the order of the file. A record
+// is valid until fn returns, unless fn retains it. An error of fn ends the scan and is returned as it is.
+func (s *Snapshot) Scan(ctx context.Context, options ScanOptions, fn func(arrow.Record) error) error {
+	wanted, err := s.project(options.Columns)
+	if err != nil {
+		return err
+	}
+	files, err := s.prune(options.Where)
+	if err != nil {
+		return err
+	}
+	left := options.Limit
+	var ended error // what fn said, when the scan is stopped
+	hand := func(r arrow.Record) error {
+		last := options.Limit > 0 && left <= r.NumRows()
+		if last {
+			r = r.NewSlice(0, left)
+			defer r.Release()
+		}
+		left -= r.NumRows()
+		if ended = fn(r); ended != nil || last {
+			return errStop
+		}
+		return nil
+	}
+	for i := range files {
+		err := s.scanFile(ctx, &files[i], wanted, hand)
+		if errors.Is(err, errStop) {
+			return ended
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Snapshot) scanFile(ctx context.Context, f *File, wanted *schema.Type, fn func(arrow.Record) error) error {
+	if err := f.readable(s); err != nil {
+		return err
+	}
+	return readFile(ctx, s.table.store, f.key, wanted, f.Partition, fn)
+}
+
+// project returns the struct of the wanted columns.
+func (s *Snapshot) project(names []string) (*schema.Type, error) {
+	if len(names) == 0 {
+		return s.schema, nil
+	}
+	t := &schema.Type{Kind: schema.Struct}
+	for i, name := range names {
+		at := s.schema.Index(name)
+		if at < 0 {
+			return nil, fmt.Errorf("scan column %s: the table has no such column; it has %s", name, s.schema)
+		}
+		if slices.Contains(names[:i], name) {
+			return nil, fmt.Errorf("scan column %s: it is named twice; leave one out", name)
+		}
+		t.Fields = append(t.Fields, s.schema.Fields[at])
+	}
+	return t, nil
+}
+
+// prune returns the files that may hold a row which fulfils all conditions.
+func (s *Snapshot) prune(where []Condition) ([]File, error) {
+	for i := range where {
+		if err := where[i].check(s.schema); err != nil {
+			return nil, err
+		}
+	}
+	var files []File
+	for i := range s.files {
+		excluded := slices.ContainsFunc(where, func(c Condition) bool { return c.excludes(&s.files[i]) })
+		if !excluded {
+			files = append(files, s.files[i])
+		}
+	}
+	return files, nil
+}

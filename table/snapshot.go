@@ -1,0 +1,119 @@
+package table
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sluicedata/sluice/commitlog"
+	"github.com/sluicedata/sluice/schema"
+)
+
+// Snapshot is a table at a version, with all of its files. Immutable; safe for concurrent use.
+type Snapshot struct {
+	table      *Table
+	state      *commitlog.State
+	schema     *schema.Type
+	partitions []string
+	files      []File
+}
+
+// File is a data file of a Snapshot.
+type File struct {
+	Path      string           // as in the log
+	Partition map[string]Value // by partition column; nil is null
+	Size      int64            // bytes
+	Modified  time.Time
+	Rows      int64      // -1 when the log does not say
+	Stats     *FileStats // nil when there are none, or none that can be read
+
+	key     string // in the store
+	deleted bool   // it has a deletion vector
+}
+
+// Newest asks Snapshot for the newest version.
+const Newest int64 = -1
+
+// Snapshot reads the table at a version, or at the Newest. Errors are those of commitlog.Log.Files.
+func (t *Table) Snapshot(ctx context.Context, version int64) (*Snapshot, error) {
+	state, err := t.log.Files(ctx, version)
+	if err != nil {
+		return nil, err
+	}
+	s := &Snapshot{table: t, state: state, partitions: state.Metadata.PartitionColumns}
+	if s.schema, err = state.Metadata.Schema(); err != nil {
+		return nil, err
+	}
+	for i := range state.Adds {
+		f, err := s.file(&state.Adds[i])
+		if err != nil {
+			return nil, fmt.Errorf("table %s, version %d, file %s: %w", t.store.URL(), state.Version, state.Adds[i].Path, err)
+		}
+		s.files = append(s.files, f)
+	}
+	return s, nil
+}
+
+// Version is the table version.
+func (s *Snapshot) Version() int64 { return s.state.Version }
+
+// ID is the table's id.
+func (s *Snapshot) ID() string { return s.state.Metadata.ID }
+
+// Schema is the table's schema, partition columns among the others.
+func (s *Snapshot) Schema() *schema.Type { return s.schema }
+
+// PartitionColumns are the names of the columns that the table is partitioned by.
+func (s *Snapshot) PartitionColumns() []string { return slices.Clone(s.partitions) }
+
+// Properties are the table's settings.
+func (s *Snapshot) Properties() map[string]string { return s.state.Metadata.Configuration }
+
+// State is the log's own view of the version. It is shared: not to be changed.
+func (s *Snapshot) State() *commitlog.State { return s.state }
+
+// Files are the data files, in the order in which they were committed.
+func (s *Snapshot) Files() []File { return slices.Clone(s.files) }
+
+func (s *Snapshot) file(add *commitlog.Add) (File, error) {
+	f := File{
+		Path:      add.Path,
+		Partition: make(map[string]Value, len(s.partitions)),
+		Size:      add.Size,
+		Modified:  time.UnixMilli(add.ModificationTime).UTC(),
+		Rows:      -1,
+		Stats:     parseStats(s.schema, add.Stats),
+		deleted:   add.DeletionVector != nil,
+	}
+	if f.Stats != nil {
+		f.Rows = f.Stats.Rows
+	}
+	for _, name := range s.partitions {
+		at := s.schema.Index(name)
+		if at < 0 {
+			return f, fmt.Errorf("the schema has no partition column %s", name)
+		}
+		v, err := parsePartition(s.schema.Fields[at].Type, add.PartitionValues[name])
+		if err != nil {
+			return f, fmt.Errorf("partition column %s: %w", name, err)
+		}
+		f.Partition[name] = v
+	}
+	var err error
+	f.key, err = commitlog.PathDecode(add.Path)
+	return f, err
+}
+
+// readable says why the file's rows cannot be read, or nil.
+func (f *File) readable(s *Snapshot) error {
+	if f.deleted {
+		return &commitlog.UnsupportedError{Table: s.table.store.URL(), Features: []string{"deletionVectors"}, For: "reading", Detail: "file " + f.Path}
+	}
+	if u, err := url.Parse(f.Path); strings.HasPrefix(f.Path, "/") || err == nil && u.Scheme != "" {
+		return &commitlog.UnsupportedError{Table: s.table.store.URL(), Features: []string{"absolute paths"}, For: "reading", Detail: "file " + f.Path}
+	}
+	return nil
+}

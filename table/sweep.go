@@ -1,0 +1,44 @@
+package table
+
+import (
+	"context"
+	"errors"
+
+	"github.com/sluicedata/sluice/commitlog"
+)
+
+// Sweep removes the files that dead attempts left behind, and returns their number. A published one stays if the table
+// refers to it; the list of the table's files is read only if there is such a one to ask about.
+func (t *Table) Sweep(ctx context.Context) (int, error) {
+	var live map[string]struct{}
+	return t.store.Sweep(ctx, func(key string) (bool, error) {
+		if live == nil {
+			var err error
+			if live, err = t.liveKeys(ctx); err != nil {
+				return false, err
+			}
+		}
+		_, ok := live[key]
+		return ok, nil
+	})
+}
+
+// liveKeys are the store's keys of the files of the newest version.
+func (t *Table) liveKeys(ctx context.Context) (map[string]struct{}, error) {
+	live := make(map[string]struct{})
+	state, err := t.log.Files(ctx, Newest)
+	if errors.Is(err, commitlog.ErrNoTable) {
+		return live, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i := range state.Adds {
+		key, err := commitlog.PathDecode(state.Adds[i].Path)
+		if err != nil {
+			return nil, err
+		}
+		live[key] = struct{}{}
+	}
+	return live, nil
+}

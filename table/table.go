@@ -1,0 +1,115 @@
+package table
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/sluicedata/sluice/commitlog"
+	"github.com/sluicedata/sluice/schema"
+	"github.com/sluicedata/sluice/storage"
+)
+
+// Options are the settings of a Table. The zero value works for reading.
+type Options struct {
+	// AppID names the pipeline in the table's log (txn.appId). Empty: appends are not fenced.
+	AppID string
+	// EngineVersion is Sluice's version, for created_by and engineInfo.
+	EngineVersion string
+	// MemoryBytes bounds what an Append holds; 128 MiB if 0. One record more may be held.
+	MemoryBytes int64
+	// OpenFiles bounds the files that a partitioned Append keeps open over a whole batch; 64 if 0.
+	OpenFiles int
+	// Now is the clock; time.Now if nil.
+	Now func() time.Time
+}
+
+const (
+	defaultMemoryBytes = 128 << 20
+	defaultOpenFiles   = 64
+)
+
+// Table is a Delta table in a folder. Safe for concurrent use; so are its Snapshots, but not its Appends.
+type Table struct {
+	store   storage.Store
+	log     *commitlog.Log
+	options Options
+}
+
+// New returns the table whose folder is the store's root. It does no I/O, and the table need not exist.
+func New(store storage.Store, options Options) *Table {
+	if options.MemoryBytes <= 0 {
+		options.MemoryBytes = defaultMemoryBytes
+	}
+	if options.OpenFiles <= 0 {
+		options.OpenFiles = defaultOpenFiles
+	}
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	return &Table{store: store, log: commitlog.New(store), options: options}
+}
+
+// Log is the table's transaction log, for who has to see commits as they are.
+func (t *Table) Log() *commitlog.Log { return t.log }
+
+func (t *Table) engine() string {
+	if t.options.EngineVersion == "" {
+		return "sluice"
+	}
+	return "sluice version " + t.options.EngineVersion
+}
+
+// State is what an appender knows of a table at a version.
+type State struct {
+	ID               string // a UUID, the same for all of the table's life
+	Version          int64
+	Schema           *schema.Type
+	PartitionColumns []string
+	Properties       map[string]string
+	Files            int64
+	Bytes            int64
+	App              *App // the own appId's newest record; nil when the table has none
+}
+
+// App is what a table's log says of a pipeline's newest batch.
+type App struct {
+	Batch        int64
+	Version      int64     // of the table, that the batch came with
+	LastUpdated  time.Time // zero when the log does not say
+	UserMetadata string    // of that version's commitInfo
+}
+
+// Refresh looks for newer versions and returns the newest, or nil when there is no table. Errors are those of
+// commitlog.Log.Refresh.
+func (t *Table) Refresh(ctx context.Context) (*State, error) {
+	head, err := t.log.Refresh(ctx)
+	if errors.Is(err, commitlog.ErrNoTable) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t.state(head), nil
+}
+
+func (t *Table) state(head *commitlog.Head) *State {
+	s := &State{
+		ID:               head.Metadata.ID,
+		Version:          head.Version,
+		Schema:           head.Schema(),
+		PartitionColumns: slices.Clone(head.Metadata.PartitionColumns),
+		Properties:       maps.Clone(head.Metadata.Configuration),
+		Files:            head.Files,
+		Bytes:            head.Bytes,
+	}
+	if app, ok := head.Apps[t.options.AppID]; ok {
+		s.App = &App{Batch: app.Batch, Version: app.Version, UserMetadata: app.UserMetadata}
+		if app.LastUpdated != 0 {
+			s.App.LastUpdated = time.UnixMilli(app.LastUpdated).UTC()
+		}
+	}
+	return s
+}

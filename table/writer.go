@@ -1,0 +1,355 @@
+package table
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/sluicedata/sluice/schema"
+)
+
+// openPageBuffer is the size, in bytes, of a column's page while many files are open; filePageBuffer while there is one.
+const (
+	openPageBuffer = 64 << 10
+	filePageBuffer = 256 << 10
+)
+
+// writer turns records into data files, at least one for each partition that has rows.
+//
+// Without partitions rows go straight into a file. With them, records are retained up to half of the memory allowed, with
+// the rows of each partition; then each partition's rows are written in turn. The first partitions keep their files open over
+// the whole batch, and share the other half; the others' are finished each time.
+type writer struct {
+	table       *Table
+	layout      *layout
+	choice      statsChoice
+	partitioner *partitioner
+	target      int64 // bytes of a file
+	budget      int64 // bytes of retained records, and again of buffered row groups
+	keepOpen    int
+
+	order    []*partitionRows // in order of first row
+	byKey    map[string]*partitionRows
+	blocks   []block
+	retained int64 // bytes of blocks
+
+	open  []*partitionRows // with a part
+	spare []*encoder
+	done  []finished
+	rows  int64
+	peak  int64 // largest sum of retained and buffered bytes; for tests
+}
+
+// block is a record that is retained until its rows are written.
+type block struct {
+	record  arrow.Record
+	columns []*bound
+}
+
+// partitionRows are a partition's rows that are not written yet, and its open file.
+type partitionRows struct {
+	values  []*string
+	folder  string
+	pending []blockRows
+	part    *part
+	keep    bool // its file stays open
+}
+
+// blockRows are rows of one block.
+type blockRows struct {
+	block int
+	rows  []int32
+}
+
+func newWriter(t *Table, s *schema.Type, partitions []string, properties map[string]string) (*writer, error) {
+	w := &writer{table: t, byKey: make(map[string]*partitionRows), budget: t.options.MemoryBytes / 2}
+	var err error
+	if w.partitioner, err = newPartitioner(s, partitions); err != nil {
+		return nil, err
+	}
+	c, err := codecOf(properties)
+	if err != nil {
+		return nil, err
+	}
+	if w.choice, err = statsChoiceOf(properties); err != nil {
+		return nil, err
+	}
+	if w.target, err = targetSizeOf(properties); err != nil {
+		return nil, err
+	}
+	stored := &schema.Type{Kind: schema.Struct}
+	for _, f := range s.Fields {
+		if !slices.Contains(partitions, f.Name) {
+			stored.Fields = append(stored.Fields, f)
+		}
+	}
+	w.layout = newLayout(stored, c, t.engine())
+	w.keepOpen = int(min(int64(t.options.OpenFiles), max(1, w.budget/int64(openPageBuffer*max(1, w.layout.leaves)))))
+	return w, nil
+}
+
+func (w *writer) partitioned() bool { return len(w.partitioner.columns) > 0 }
+
+func (w *writer) write(ctx context.Context, record arrow.Record) error {
+	if record.NumRows() == 0 {
+		return nil
+	}
+	columns, err := bind(w.layout.columns, record)
+	if err != nil {
+		return err
+	}
+	if err := w.split(record, columns); err != nil {
+		return err
+	}
+	w.rows += record.NumRows()
+	w.notePeak()
+	if w.partitioned() && w.retained < w.budget {
+		return nil
+	}
+	return w.flush(ctx)
+}
+
+// split retains the record and gives its rows to their partitions.
+func (w *writer) split(record arrow.Record, columns []*bound) error {
+	record.Retain()
+	w.blocks = append(w.blocks, block{record, columns})
+	w.retained += recordBytes(record) + 4*record.NumRows()
+	at := len(w.blocks) - 1
+	if !w.partitioned() {
+		w.whole(at, int(record.NumRows()))
+		return nil
+	}
+	return w.partitioner.keys(record, func(row int, key []byte, values func() []*string) error {
+		p := w.byKey[string(key)]
+		if p == nil {
+			all := values()
+			p = &partitionRows{values: all, folder: partitionFolder(w.partitioner.columns, all), keep: len(w.order) < w.keepOpen}
+			w.byKey[string(key)] = p
+			w.order = append(w.order, p)
+		}
+		if n := len(p.pending); n == 0 || p.pending[n-1].block != at {
+			p.pending = append(p.pending, blockRows{block: at})
+		}
+		last := &p.pending[len(p.pending)-1]
+		last.rows = append(last.rows, int32(row))
+		return nil
+	})
+}
+
+// whole gives all rows of a block to the only partition there is.
+func (w *writer) whole(at, rows int) {
+	if len(w.order) == 0 {
+		w.order = append(w.order, &partitionRows{keep: true})
+	}
+	all := make([]int32, rows)
+	for i := range all {
+		all[i] = int32(i)
+	}
+	w.order[0].pending = append(w.order[0].pending, blockRows{block: at, rows: all})
+}
+
+// flush writes all retained rows, partition by partition.
+func (w *writer) flush(ctx context.Context) error {
+	defer w.release()
+	for _, p := range w.order {
+		if len(p.pending) == 0 {
+			continue
+		}
+		if err := w.writePending(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// release lets the retained records go.
+func (w *writer) release() {
+	for i := range w.blocks {
+		w.blocks[i].record.Release()
+		w.blocks[i] = block{}
+	}
+	w.blocks, w.retained = w.blocks[:0], 0
+}
+
+// sliceRows is how many rows go into a file before its size is looked at again.
+const sliceRows = 16 << 10
+
+func (w *writer) writePending(ctx context.Context, p *partitionRows) error {
+	for _, pending := range p.pending {
+		for rows := range slices.Chunk(pending.rows, sliceRows) {
+			if err := w.writeRows(ctx, p, w.blocks[pending.block].columns, rows); err != nil {
+				return err
+			}
+		}
+	}
+	clear(p.pending)
+	p.pending = p.pending[:0]
+	if p.part != nil && !p.keep {
+		p.pending = nil
+		return w.finishPart(ctx, p)
+	}
+	return nil
+}
+
+func (w *writer) writeRows(ctx context.Context, p *partitionRows, columns []*bound, rows []int32) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if p.part == nil {
+		if err := w.beginPart(ctx, p); err != nil {
+			return err
+		}
+	}
+	if err := p.part.write(columns, rows); err != nil {
+		return err
+	}
+	if p.part.enc.size() >= w.target {
+		return w.finishPart(ctx, p)
+	}
+	w.notePeak()
+	return w.relieve()
+}
+
+func (w *writer) beginPart(ctx context.Context, p *partitionRows) error {
+	enc := w.encoder()
+	key := partKey(p.folder, len(w.done)+len(w.open), w.layout.codec.infix)
+	part, err := beginPart(ctx, w.table.store, key, enc, newStats(w.layout.columns, w.choice))
+	if err != nil {
+		return err
+	}
+	p.part = part
+	w.open = append(w.open, p)
+	return nil
+}
+
+func (w *writer) encoder() *encoder {
+	if n := len(w.spare); n > 0 {
+		enc := w.spare[n-1]
+		w.spare = w.spare[:n-1]
+		return enc
+	}
+	if w.partitioned() {
+		return newEncoder(w.layout, openPageBuffer)
+	}
+	return newEncoder(w.layout, filePageBuffer)
+}
+
+func (w *writer) finishPart(ctx context.Context, p *partitionRows) error {
+	values := make(map[string]*string, len(p.values))
+	for i, c := range w.partitioner.columns {
+		values[c] = p.values[i]
+	}
+	f, err := p.part.finish(ctx, values, w.table.options.Now())
+	if err != nil {
+		return err
+	}
+	w.done = append(w.done, f)
+	w.spare = append(w.spare, p.part.enc)
+	p.part = nil
+	w.open = slices.DeleteFunc(w.open, func(o *partitionRows) bool { return o == p })
+	return nil
+}
+
+// relieve ends the largest row groups while the open files buffer more than their share.
+func (w *writer) relieve() error {
+	for w.buffered() > w.budget {
+		largest := w.open[0]
+		for _, p := range w.open {
+			if p.part.enc.group > largest.part.enc.group {
+				largest = p
+			}
+		}
+		if err := largest.part.enc.endGroup(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// buffered is an upper bound, in bytes, of the row groups that open files hold.
+func (w *writer) buffered() int64 {
+	var n int64
+	for _, p := range w.open {
+		n += p.part.enc.group
+	}
+	return n
+}
+
+func (w *writer) notePeak() { w.peak = max(w.peak, w.retained+w.buffered()) }
+
+// finish writes what is retained and completes all files.
+func (w *writer) finish(ctx context.Context) error {
+	if err := w.flush(ctx); err != nil {
+		return err
+	}
+	for _, p := range slices.Clone(w.open) {
+		if err := w.finishPart(ctx, p); err != nil {
+			return err
+		}
+	}
+	w.spare = nil
+	return nil
+}
+
+func (w *writer) settle(ctx context.Context) error {
+	var err error
+	for _, f := range w.done {
+		err = errors.Join(err, f.staged.Settle(ctx))
+	}
+	return err
+}
+
+// abort removes all files, finished or not.
+func (w *writer) abort(ctx context.Context) error {
+	w.release()
+	var err error
+	for _, p := range w.open {
+		err = errors.Join(err, p.part.staged.Abort(ctx))
+	}
+	for _, f := range w.done {
+		err = errors.Join(err, f.staged.Abort(ctx))
+	}
+	w.open, w.done, w.spare = nil, nil, nil
+	return err
+}
+
+func (w *writer) bytes() int64 {
+	var n int64
+	for _, f := range w.done {
+		n += f.add.Size
+	}
+	return n
+}
+
+// checkPartitions refuses a table that has become partitioned in another way than the files are.
+func (w *writer) checkPartitions(columns []string, version int64) error {
+	if slices.Equal(columns, w.partitioner.columns) {
+		return nil
+	}
+	return fmt.Errorf("table version %d is partitioned by %q, and the files of this batch by %q; run the batch again", version, columns, w.partitioner.columns)
+}
+
+// recordBytes is what a record's buffers take. Buffers that columns share count for each.
+func recordBytes(record arrow.Record) int64 {
+	var n int64
+	for _, c := range record.Columns() {
+		n += dataBytes(c.Data())
+	}
+	return n
+}
+
+func dataBytes(d arrow.ArrayData) int64 {
+	var n int64
+	for _, b := range d.Buffers() {
+		if b != nil {
+			n += int64(b.Len())
+		}
+	}
+	for _, c := range d.Children() {
+		n += dataBytes(c)
+	}
+	return n
+}
