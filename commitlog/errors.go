@@ -12,16 +12,16 @@ var ErrNoTable = errors.New("no Delta table there")
 // ErrNoVersion says that a version was asked for that the table does not have.
 var ErrNoVersion = errors.New("no such version")
 
-// FencedError says that the batch is in the log already, put there by another process of the same application.
+// FencedError says that the batch is in the log already, put there by another transaction of the same application.
 type FencedError struct {
 	AppID   string
 	Batch   int64   // the batch that was to be committed
 	Version int64   // the table version that holds it, or a later one
-	Winner  *Commit // the commit at Version
+	Winner  *Commit // the commit at Version; nil if it has been cleaned up
 }
 
 func (e *FencedError) Error() string {
-	return fmt.Sprintf("commit batch %d of %q: another process has committed it, with table version %d; stop one of the two, or let this one go on after that batch",
+	return fmt.Sprintf("commit batch %d of %q: table version %d has it already, by another transaction; if a second process runs this pipeline, stop one of the two",
 		e.Batch, e.AppID, e.Version)
 }
 

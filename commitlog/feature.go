@@ -97,7 +97,8 @@ func (p Protocol) reads() []string {
 }
 
 // check refuses a protocol that contradicts itself ("Table Features for new and Existing Tables"). Versions above those
-// known pass: they are unsupported, not wrong.
+// known pass: they are unsupported, not wrong. So does a reader's feature that only writerFeatures lists, since Spark
+// has written such tables.
 func (p Protocol) check() error {
 	r, w := p.MinReaderVersion, p.MinWriterVersion
 	switch {
@@ -119,12 +120,6 @@ func (p Protocol) check() error {
 			return fmt.Errorf("protocol (%d,%d): readerFeatures has %s, which concerns writers only", r, w, f)
 		case !slices.Contains(p.WriterFeatures, f):
 			return fmt.Errorf("protocol (%d,%d): readerFeatures has %s, which writerFeatures has not", r, w, f)
-		}
-	}
-	for _, f := range p.WriterFeatures {
-		s, known := supportOf(f)
-		if known && s.readerWriter && !slices.Contains(p.ReaderFeatures, f) && (f != featureColumnMapping || r != 2) {
-			return fmt.Errorf("protocol (%d,%d): writerFeatures has %s, which readerFeatures has not", r, w, f)
 		}
 	}
 	return nil

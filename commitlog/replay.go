@@ -113,7 +113,10 @@ func (l *Log) Files(ctx context.Context, version int64) (*State, error) {
 		return nil, err
 	}
 	s := &State{Version: h.Version, Protocol: h.Protocol, Metadata: h.Metadata, Apps: h.Apps, Domains: live.domains, Adds: live.list()}
-	return s, s.readable(l.store.URL())
+	if err := s.readable(l.store.URL()); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // readable refuses a state that has rows deleted by deletion vectors, which would come back to life.
