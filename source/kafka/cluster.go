@@ -95,8 +95,7 @@ func (c *cluster) hopeless(err error, waited time.Duration) bool {
 		return false
 	}
 	limit := c.cfg.ConnectTimeout
-	var eof *kgo.ErrFirstReadEOF
-	if errors.As(err, &eof) { // the listener wants TLS or SASL, or other ones
+	if wrongListener(err) {
 		limit = min(limit, time.Second)
 	}
 	return waited >= limit

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
 
 	"github.com/sluicedata/sluice/offsetlog"
 )
@@ -38,9 +39,20 @@ func (s *Source) Committed(ctx context.Context, _ int64, ranges []offsetlog.Rang
 	}
 	ctx, cancel := context.WithTimeout(ctx, commitTimeout)
 	defer cancel()
-	if err := kadm.NewClient(s.cluster.client).CommitAllOffsets(ctx, s.cfg.GroupID, offsets); err != nil {
+	if err := s.commit(ctx, offsets); err != nil {
 		return fmt.Errorf("commit offsets to group %s, for monitoring: %w; "+
 			"nothing depends on them, but a group of a name of its own (group_id) keeps them visible", s.cfg.GroupID, err)
 	}
 	return nil
+}
+
+// commit tries again while the group's coordinator is not ready.
+func (s *Source) commit(ctx context.Context, offsets kadm.Offsets) error {
+	admin := kadm.NewClient(s.cluster.client)
+	for wait := backoffMin; ; wait = min(wait*2, backoffMax) {
+		err := admin.CommitAllOffsets(ctx, s.cfg.GroupID, offsets)
+		if err == nil || !kerr.IsRetriable(err) || sleep(ctx, wait) != nil {
+			return err
+		}
+	}
 }

@@ -106,12 +106,16 @@ func untrusted(err error) bool {
 		errors.As(err, &invalid) || errors.As(err, &header) || errors.As(err, &alert)
 }
 
+// wrongListener says whether the other side hung up on, or answered something else than Kafka to, the first request. The
+// client has no type for the latter.
+func wrongListener(err error) bool {
+	var eof *kgo.ErrFirstReadEOF
+	return errors.As(err, &eof) || strings.Contains(err.Error(), "invalid large response size")
+}
+
 // advice is what to do about an error that is not waited for, with a leading "; ", or empty.
 func advice(err error) string {
-	var (
-		eof    *kgo.ErrFirstReadEOF
-		header tls.RecordHeaderError
-	)
+	var header tls.RecordHeaderError
 	switch {
 	case errors.Is(err, kerr.SaslAuthenticationFailed):
 		return "; check sasl.username, sasl.password and sasl.mechanism"
@@ -125,7 +129,7 @@ func advice(err error) string {
 		return "; the broker does not speak TLS on this port: check brokers and tls.enabled"
 	case untrusted(err):
 		return "; check tls.ca_file, tls.server_name and the client's certificate"
-	case errors.As(err, &eof):
+	case wrongListener(err):
 		return "; check that tls and sasl are set as the listener on this port wants them"
 	}
 	return "; check brokers, and that they can be reached from here"

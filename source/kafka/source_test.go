@@ -331,7 +331,7 @@ func TestStart(t *testing.T) {
 		return &kgo.Record{Value: []byte(fmt.Sprint(offset)), Timestamp: time.UnixMilli(1_700_000_000_000 + p*1000 + offset)}
 	}
 	setup := func(t *testing.T, c *kafkatest.Cluster) string {
-		topic := c.Topic(t, 3) // partition 2 is empty
+		topic := c.Topic(t, 3, "retention.ms=-1") // partition 2 is empty
 		for offset := range int64(5) {
 			c.Produce(t, topic, 0, at(0, offset))
 			c.Produce(t, topic, 1, at(1, offset))
@@ -448,7 +448,7 @@ func TestMissingTopicAndPartition(t *testing.T) {
 
 func TestBlocksCarryAllThatARecordHas(t *testing.T) {
 	onBoth(t, func(t *testing.T, c *kafkatest.Cluster) {
-		topic := c.Topic(t, 1)
+		topic := c.Topic(t, 1, "retention.ms=-1")
 		stamp := time.UnixMilli(1_700_000_000_123)
 		c.Produce(t, topic, 0,
 			&kgo.Record{Timestamp: stamp, Key: []byte("k"), Value: []byte("v")},
