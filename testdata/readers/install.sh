@@ -3,14 +3,17 @@
 #
 #   install.sh [chdb] [spark]     delta-rs and DuckDB always, ClickHouse and Spark when asked for
 #
-# Prints the path of the interpreter. Idempotent: does nothing when what is asked for is there; several at once wait for
+# Spark needs Java 17 and, to install, Maven. Prints the path of the interpreter. Idempotent: does nothing when what is asked for is there; several at once wait for
 # one another. Exit status 3 when this machine lacks Python 3.10 or newer with venv and pip, 1 when an install failed.
 set -euo pipefail
 
 # The pins move together: a DuckDB extension is built for one DuckDB, delta-spark for one Spark.
 BASE="deltalake==1.6.6 pyarrow==26.0.1 numpy>=2.2,<3 duckdb==1.5.5 duckdb-extension-delta==1.5.5"
 CHDB="chdb==4.4.0"
-SPARK="pyspark==4.2.0 delta-spark==4.4.0"
+SPARK="pyspark==4.2.0"
+DELTA_SPARK=io.delta:delta-spark_2.13:4.4.0 # built for this Spark
+JARS=delta-spark_2.13,delta-storage,delta-kernel-api,delta-kernel-defaults,delta-kernel-unitycatalog,unitycatalog-client,unitycatalog-hadoop,jackson-datatype-jdk8
+MAVEN_DEPENDENCY=org.apache.maven.plugins:maven-dependency-plugin:3.11.0
 
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 dir=$PWD/.cache/readers
@@ -33,32 +36,41 @@ installed() {
   done
 }
 
-# lock: a folder is made by one process only. It holds the owner's id, so that a dead owner's lock can be told.
+# lock waits for the lock on an open file that this shell, and so the lock, keeps until it ends in whatever way.
 lock() {
-  local owner
-  until mkdir "$dir/lock" 2>/dev/null; do
-    owner=$(cat "$dir/lock/owner" 2>/dev/null || true)
-    if [ -n "$owner" ] && ! kill -0 "$owner" 2>/dev/null; then
-      rm -rf "$dir/lock"
-      continue
-    fi
-    sleep 1
-  done
-  echo $$ >"$dir/lock/owner"
-  trap 'rm -rf "$dir/lock"' EXIT
+  exec 9>"$dir/install.lock"
+  python3 -c 'import fcntl; fcntl.flock(9, fcntl.LOCK_EX)'
 }
 
 suitable() {
   python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null
 }
 
+# install_jars fetches what pyspark does not bring: Delta's own jars, into jars beside the virtual environment.
+install_jars() {
+  local pom group artifact version
+  IFS=: read -r group artifact version <<<"$DELTA_SPARK"
+  pom=$(mktemp -d)
+  cat >"$pom/pom.xml" <<XML
+<project><modelVersion>4.0.0</modelVersion>
+<groupId>local</groupId><artifactId>jars</artifactId><version>1</version><packaging>pom</packaging>
+<dependencies><dependency><groupId>$group</groupId><artifactId>$artifact</artifactId><version>$version</version></dependency></dependencies>
+</project>
+XML
+  mvn -q -B -f "$pom/pom.xml" "$MAVEN_DEPENDENCY:copy-dependencies" -DincludeScope=runtime -DincludeArtifactIds="$JARS" \
+    -DoutputDirectory="$dir/jars" || return
+  rm -rf "$pom"
+}
+
+# install fails with its first failing step; the shell does not see to that where a status is asked for.
 install() {
   if [ ! -x "$python" ]; then
     rm -rf "$dir/venv"
-    python3 -m venv "$dir/venv"
+    python3 -m venv "$dir/venv" || return
   fi
   # shellcheck disable=SC2086
-  "$python" -m pip install --quiet --disable-pip-version-check --no-input $wanted
+  "$python" -m pip install --quiet --disable-pip-version-check --no-input $wanted || return
+  case $wanted in *"$SPARK"*) install_jars || return ;; esac
   touch "$dir/installed"
   # shellcheck disable=SC2086
   printf '%s\n' $wanted | sort -u - "$dir/installed" >"$dir/installed.new"

@@ -1,0 +1,82 @@
+package interop
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// fakePython stands in for python3: it is as old as SUITABLE says (a status), and what it installs with as good as PIP
+// says. It notes each install in the file pips beside the environment.
+const fakePython = `#!/bin/sh
+case "$1 $2" in
+  "-c import fcntl"*) exit 0 ;;
+  "-c "*) exit "$SUITABLE" ;;
+  "-m venv")
+    mkdir -p "$3/bin"
+    printf '#!/bin/sh\necho pip >>"%s/../pips"\nexit "$PIP"\n' "$3" >"$3/bin/python"
+    chmod +x "$3/bin/python" ;;
+esac
+`
+
+// installer is a copy of install.sh in a repository of its own, with fakePython in front of all else.
+func installer(t *testing.T) (scripts string) {
+	t.Helper()
+	root, bin := t.TempDir(), t.TempDir()
+	scripts = filepath.Join(root, "testdata", "readers")
+	script, err := os.ReadFile(filepath.Join(Root(t), "testdata", "readers", "install.sh"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(scripts, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for path, text := range map[string]string{
+		filepath.Join(scripts, "install.sh"): string(script), filepath.Join(bin, "python3"): fakePython,
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	t.Setenv("SUITABLE", "0")
+	t.Setenv("PIP", "0")
+	return scripts
+}
+
+func TestInstallHappensOnce(t *testing.T) {
+	scripts := installer(t)
+	cache := filepath.Join(filepath.Dir(filepath.Dir(scripts)), ".cache", "readers")
+	for range 2 {
+		python, err := install(t.Context(), scripts, nil)
+		if err != nil || python != filepath.Join(cache, "venv", "bin", "python") {
+			t.Fatalf("%q %v", python, err)
+		}
+	}
+	pips, err := os.ReadFile(filepath.Join(cache, "pips"))
+	if err != nil || string(pips) != "pip\n" {
+		t.Errorf("%q %v", pips, err)
+	}
+}
+
+func TestInstallThatFailedIsTriedAgain(t *testing.T) {
+	scripts := installer(t)
+	t.Setenv("PIP", "1")
+	if _, err := install(t.Context(), scripts, nil); err == nil || !strings.Contains(err.Error(), "install failed") {
+		t.Errorf("error %v", err)
+	}
+	t.Setenv("PIP", "0")
+	if _, err := install(t.Context(), scripts, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestMachineWithoutPythonIsToldApart(t *testing.T) {
+	scripts := installer(t)
+	t.Setenv("SUITABLE", "1")
+	_, err := install(t.Context(), scripts, nil)
+	if err == nil || !strings.Contains(err.Error(), "no foreign readers on this machine") {
+		t.Errorf("error %v", err)
+	}
+}
