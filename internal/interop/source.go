@@ -46,25 +46,33 @@ func columnSpec(columns []format.Column) ([]byte, error) {
 	type column struct {
 		Name string `json:"name"`
 		Type string `json:"type"`
-		From []any  `json:"from"` // names and indices
+		From []any  `json:"from"`
 	}
 	spec := make([]column, 0, len(columns))
 	for _, c := range columns {
 		if c.Meta != "" {
 			return nil, fmt.Errorf("column %s: an independent reading has no metadata (%s); leave the column out", c.Name, c.Meta)
 		}
-		from := []any{c.Name}
-		if len(c.From) > 0 {
-			from = from[:0]
-		}
-		for _, step := range c.From {
-			if step.Field != "" {
-				from = append(from, step.Field)
-			} else {
-				from = append(from, step.Index)
-			}
-		}
-		spec = append(spec, column{Name: c.Name, Type: c.Type.DDL(), From: from})
+		spec = append(spec, column{Name: c.Name, Type: c.Type.DDL(), From: stepsOf(c)})
 	}
 	return json.Marshal(spec)
+}
+
+// stepsOf is a column's path as names and indices, none for the whole record.
+func stepsOf(c format.Column) []any {
+	steps := []any{}
+	switch {
+	case c.From.IsWhole():
+		return steps
+	case len(c.From) == 0:
+		return append(steps, c.Name)
+	}
+	for _, step := range c.From {
+		if step.Field != "" {
+			steps = append(steps, step.Field)
+		} else {
+			steps = append(steps, step.Index)
+		}
+	}
+	return steps
 }

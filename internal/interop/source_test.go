@@ -103,6 +103,19 @@ func TestSourceLayouts(t *testing.T) {
 	}
 }
 
+func TestSourceTakesTheWholeRecordAsItsText(t *testing.T) {
+	venv := Readers(t)
+	whole := column(t, "raw", "string", format.Whole()...)
+	got, err := venv.Source(t.Context(), []format.Column{whole}, writeSource(t, "s.ndjson", "{\"a\": 1.0}\n[ 2 ]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	arrowSchema, rec := recordOf(t, []format.Column{whole}, `[{"raw":"{\"a\": 1.0}"},{"raw":"[ 2 ]"}]`)
+	if diff := cmp.Diff(contentOf(t, arrowSchema, rec), got.Content); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestSourceRefusesMetadataColumns(t *testing.T) {
 	if _, err := columnSpec([]format.Column{{Name: "o", Meta: "kafka.offset"}}); err == nil {
 		t.Error("no error")
