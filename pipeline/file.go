@@ -138,7 +138,7 @@ type Format struct {
 // JSON are the options of the json format.
 type JSON struct {
 	Layout         Layout     // of files
-	MaxRecordBytes int64      // a longer record is bad
+	MaxRecordBytes int64      // of files; a longer record is bad
 	Tombstones     Tombstones // of Kafka records without a value
 }
 
@@ -150,6 +150,8 @@ const (
 	LayoutAuto  Layout = "auto"
 	LayoutLines Layout = "lines"
 	LayoutArray Layout = "array"
+	// LayoutDocument is JSON values one behind another, over any number of lines: most often a single object.
+	LayoutDocument Layout = "document"
 )
 
 // Tombstones says what a Kafka record without a value is.

@@ -105,7 +105,7 @@ func (r *reader) jsonOptions(out *JSON, v value, hasFiles, hasKafka bool) {
 		return
 	}
 	if l, ok := fields["layout"]; ok {
-		oneOf(r, l, &out.Layout, LayoutAuto, LayoutLines, LayoutArray)
+		oneOf(r, l, &out.Layout, LayoutAuto, LayoutLines, LayoutArray, LayoutDocument)
 		if !hasFiles && hasKafka {
 			r.fault(l, "is about files, and the source is kafka, where a message is a record", "delete it")
 		}
@@ -113,6 +113,9 @@ func (r *reader) jsonOptions(out *JSON, v value, hasFiles, hasKafka bool) {
 	if m, ok := fields["max_record_bytes"]; ok {
 		if n, ok := r.size(m, "64MB"); ok {
 			out.MaxRecordBytes = n
+		}
+		if !hasFiles && hasKafka {
+			r.fault(m, "is about files, and the source is kafka, whose brokers limit a message's size", "delete it")
 		}
 	}
 	if t, ok := fields["tombstones"]; ok {

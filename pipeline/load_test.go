@@ -94,7 +94,7 @@ func TestEveryKafkaKeyLoads(t *testing.T) {
 				SASL:     &SASL{Mechanism: "SCRAM-SHA-512", Username: "sluice", Password: "hunter2"},
 				ClientID: "ingest-1", Group: "monitoring",
 			},
-			Format: Format{Name: "json", JSON: JSON{Layout: LayoutAuto, MaxRecordBytes: 1 << 20, Tombstones: TombstonesDrop}},
+			Format: Format{Name: "json", JSON: JSON{Layout: LayoutAuto, MaxRecordBytes: 64 << 20, Tombstones: TombstonesDrop}},
 		},
 		Columns: []format.Column{
 			{Name: "key", Type: ddl(t, "string"), Nullable: true, Meta: "kafka.key"},
