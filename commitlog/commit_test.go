@@ -153,6 +153,18 @@ func TestOrderOfStorageOperations(t *testing.T) {
 	}
 }
 
+func TestABlindAppendMadeFromAnOldVersionCostsNoMore(t *testing.T) {
+	s, l := newTable(t)
+	for n := int64(1); n < 5; n++ {
+		if _, err := l.Commit(context.Background(), appending(0, n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff([]string{"put 1: stored", "put 2: stored", "put 3: stored", "put 4: stored"}, s.transcript()); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestCreate(t *testing.T) {
 	s := newMemStore()
 	l := newTestLog(s)

@@ -38,7 +38,7 @@ func (ci *CommitInfo) set(name string, raw json.RawMessage) {
 	case "operation":
 		typed = decodeAs(raw, &ci.Operation)
 	case "operationParameters":
-		typed = decodeAs(raw, &ci.OperationParameters)
+		typed = decodeParameters(raw, &ci.OperationParameters)
 	case "readVersion":
 		typed = decodeAs(raw, &ci.ReadVersion)
 	case "isolationLevel":
@@ -69,14 +69,24 @@ func (ci *CommitInfo) set(name string, raw json.RawMessage) {
 // decodeAs sets *to from raw, or to its zero value when raw is of another type.
 func decodeAs[T any](raw json.RawMessage, to *T) bool {
 	var v T
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	if err := d.Decode(&v); err != nil {
+	err := json.Unmarshal(raw, &v)
+	if err != nil {
 		var zero T
-		*to = zero
-		return false
+		v = zero
 	}
 	*to = v
+	return err == nil
+}
+
+// decodeParameters does the same for values of any kind, and keeps every digit of numbers.
+func decodeParameters(raw json.RawMessage, to *map[string]any) bool {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	*to = nil
+	if err := d.Decode(to); err != nil {
+		*to = nil
+		return false
+	}
 	return true
 }
 

@@ -12,12 +12,12 @@ import (
 // fine. An error is a *CorruptError.
 func ParseCommit(version int64, body []byte) (*Commit, error) { return parse(version, body, full) }
 
-// detail is how much of a file action is decoded.
+// detail is how much of a commit is decoded.
 type detail int
 
 const (
 	full      detail = iota
-	countable        // without stats and tags
+	countable        // what a head needs: no stats, no tags, no more of commitInfo than belongs to a batch
 )
 
 func parse(version int64, body []byte, d detail) (*Commit, error) {
@@ -63,10 +63,7 @@ func (p *parser) action(name []byte) {
 		p.txn()
 	case "commitInfo":
 		c.Info = &CommitInfo{}
-		p.object(func(name []byte) {
-			key := string(name)
-			c.Info.set(key, slices.Clone(p.skip()))
-		})
+		p.object(p.info)
 	case "protocol":
 		if c.Protocol != nil {
 			p.failf("a second protocol in one commit")
@@ -86,6 +83,18 @@ func (p *parser) action(name []byte) {
 	}
 }
 
+// info takes a member of commitInfo.
+func (p *parser) info(name []byte) {
+	key := string(name)
+	if p.detail == countable && key != "userMetadata" && key != "txnId" && key != "inCommitTimestamp" {
+		p.skip()
+		return
+	}
+	if raw := p.skip(); p.err == nil {
+		p.commit.Info.set(key, slices.Clone(raw))
+	}
+}
+
 // seen is a set of required members.
 type seen uint
 
@@ -99,267 +108,4 @@ func (p *parser) require(s seen, action string, names ...string) {
 			return
 		}
 	}
-}
-
-func (p *parser) add(a *Add) {
-	var s seen
-	p.object(func(name []byte) {
-		if p.null() {
-			return
-		}
-		switch string(name) {
-		case "path":
-			a.Path, s = p.path(), s|1
-		case "partitionValues":
-			a.PartitionValues, s = p.partitionValues(), s|2
-		case "size":
-			a.Size, s = p.int(64), s|4
-		case "modificationTime":
-			a.ModificationTime, s = p.int(64), s|8
-		case "dataChange":
-			a.DataChange, s = p.bool(), s|16
-		case "stats":
-			a.Stats = p.textUnlessCounting()
-		case "tags":
-			a.Tags = p.tags()
-		case "deletionVector":
-			a.DeletionVector = p.deletionVector()
-		case "baseRowId":
-			a.BaseRowID = p.intPointer()
-		case "defaultRowCommitVersion":
-			a.DefaultRowCommitVersion = p.intPointer()
-		case "clusteringProvider":
-			a.ClusteringProvider = p.string()
-		default:
-			p.skip()
-		}
-	})
-	p.require(s, "add", "path", "partitionValues", "size", "modificationTime", "dataChange")
-}
-
-func (p *parser) remove(r *Remove) {
-	var s seen
-	p.object(func(name []byte) {
-		if p.null() {
-			return
-		}
-		switch string(name) {
-		case "path":
-			r.Path, s = p.path(), s|1
-		case "deletionTimestamp":
-			r.DeletionTimestamp = p.int(64)
-		case "dataChange":
-			r.DataChange = p.bool()
-		case "extendedFileMetadata":
-			r.ExtendedFileMetadata = p.bool()
-		case "partitionValues":
-			r.PartitionValues = p.partitionValues()
-		case "size":
-			r.Size = p.intPointer()
-		case "stats":
-			r.Stats = p.textUnlessCounting()
-		case "tags":
-			r.Tags = p.tags()
-		case "deletionVector":
-			r.DeletionVector = p.deletionVector()
-		case "baseRowId":
-			r.BaseRowID = p.intPointer()
-		case "defaultRowCommitVersion":
-			r.DefaultRowCommitVersion = p.intPointer()
-		default:
-			p.skip()
-		}
-	})
-	p.require(s, "remove", "path")
-}
-
-func (p *parser) deletionVector() *DeletionVector {
-	var (
-		d DeletionVector
-		s seen
-	)
-	p.object(func(name []byte) {
-		if p.null() {
-			return
-		}
-		switch string(name) {
-		case "storageType":
-			d.StorageType, s = p.string(), s|1
-		case "pathOrInlineDv":
-			d.PathOrInlineDv, s = p.string(), s|2
-		case "offset":
-			n := int32(p.int(32))
-			d.Offset = &n
-		case "sizeInBytes":
-			d.SizeInBytes, s = int32(p.int(32)), s|4
-		case "cardinality":
-			d.Cardinality, s = p.int(64), s|8
-		default:
-			p.skip()
-		}
-	})
-	p.require(s, "deletionVector", "storageType", "pathOrInlineDv", "sizeInBytes", "cardinality")
-	return &d
-}
-
-func (p *parser) cdc() CDC {
-	var (
-		f CDC
-		s seen
-	)
-	p.object(func(name []byte) {
-		if p.null() {
-			return
-		}
-		switch string(name) {
-		case "path":
-			f.Path, s = p.path(), s|1
-		case "partitionValues":
-			f.PartitionValues = p.partitionValues()
-		case "size":
-			f.Size = p.int(64)
-		case "dataChange":
-			f.DataChange = p.bool()
-		case "tags":
-			f.Tags = p.tags()
-		default:
-			p.skip()
-		}
-	})
-	p.require(s, "cdc", "path")
-	return f
-}
-
-func (p *parser) txn() {
-	var (
-		t Txn
-		s seen
-	)
-	p.object(func(name []byte) {
-		if p.null() {
-			return
-		}
-		switch string(name) {
-		case "appId":
-			t.AppID, s = p.string(), s|1
-		case "version":
-			t.Version, s = p.int(64), s|2
-		case "lastUpdated":
-			t.LastUpdated = p.int(64)
-		default:
-			p.skip()
-		}
-	})
-	p.require(s, "txn", "appId", "version")
-	if _, twice := p.commit.Txn(t.AppID); twice {
-		p.failf("a second txn of %q in one commit", t.AppID)
-	}
-	p.commit.Txns = append(p.commit.Txns, t)
-}
-
-func (p *parser) domain() DomainMetadata {
-	var (
-		d DomainMetadata
-		s seen
-	)
-	p.object(func(name []byte) {
-		if p.null() {
-			return
-		}
-		switch string(name) {
-		case "domain":
-			d.Domain, s = p.string(), s|1
-		case "configuration":
-			d.Configuration, s = p.string(), s|2
-		case "removed":
-			d.Removed, s = p.bool(), s|4
-		default:
-			p.skip()
-		}
-	})
-	p.require(s, "domainMetadata", "domain", "configuration", "removed")
-	return d
-}
-
-func (p *parser) protocol() *Protocol {
-	var (
-		v Protocol
-		s seen
-	)
-	p.object(func(name []byte) {
-		if p.null() {
-			return
-		}
-		switch string(name) {
-		case "minReaderVersion":
-			v.MinReaderVersion, s = int(p.int(32)), s|1
-		case "minWriterVersion":
-			v.MinWriterVersion, s = int(p.int(32)), s|2
-		case "readerFeatures":
-			v.ReaderFeatures = p.strings()
-		case "writerFeatures":
-			v.WriterFeatures = p.strings()
-		default:
-			p.skip()
-		}
-	})
-	p.require(s, "protocol", "minReaderVersion", "minWriterVersion")
-	return &v
-}
-
-func (p *parser) metadata() *Metadata {
-	var (
-		m Metadata
-		s seen
-	)
-	p.object(func(name []byte) {
-		if p.null() {
-			return
-		}
-		switch string(name) {
-		case "id":
-			m.ID, s = p.string(), s|1
-		case "name":
-			m.Name = p.string()
-		case "description":
-			m.Description = p.string()
-		case "format":
-			m.Format, s = p.format(), s|2
-		case "schemaString":
-			m.SchemaString, s = p.string(), s|4
-		case "partitionColumns":
-			m.PartitionColumns, s = p.strings(), s|8
-		case "configuration":
-			m.Configuration, s = p.stringMap(), s|16
-		case "createdTime":
-			m.CreatedTime = p.int(64)
-		default:
-			p.skip()
-		}
-	})
-	p.require(s, "metaData", "id", "format", "schemaString", "partitionColumns", "configuration")
-	return &m
-}
-
-func (p *parser) format() Format {
-	var (
-		f Format
-		s seen
-	)
-	f.Options = map[string]string{}
-	p.object(func(name []byte) {
-		if p.null() {
-			return
-		}
-		switch string(name) {
-		case "provider":
-			f.Provider, s = p.string(), s|1
-		case "options":
-			f.Options = p.stringMap()
-		default:
-			p.skip()
-		}
-	})
-	p.require(s, "metaData.format", "provider")
-	return f
 }
