@@ -127,6 +127,7 @@ func (t *taker) fill(inside *column, place string) error {
 // wants is not unknown to the others, one that none wants is counted once, and where the whole value is taken as text or
 // as a map nothing is unknown.
 func settle(nodes []*node, counted bool) {
+	here := counted
 	var objects []*members
 	var inside []*node
 	var elements []element
@@ -141,12 +142,12 @@ func settle(nodes []*node, counted bool) {
 			case enterArray:
 				elements = append(elements, t.elements...)
 			case takeString, takeRecord:
-				counted = false
+				here, counted = false, false
 			}
-			counted = counted && t.op != takeMap
+			here = here && t.op != takeMap
 		}
 	}
-	settleObjects(objects, counted)
+	settleObjects(objects, here)
 	for _, e := range elements {
 		settle([]*node{e.node}, counted && len(inside) == 0)
 	}

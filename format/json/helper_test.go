@@ -1,6 +1,7 @@
 package json_test
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -116,4 +117,28 @@ func rowTexts(tb testing.TB, r arrow.Record) []string {
 		rows[i] = strings.Join(cells, "|")
 	}
 	return rows
+}
+
+// frameBlock cuts a file and returns all of its records in one block.
+func frameBlock(tb testing.TB, data []byte) *source.Block {
+	tb.Helper()
+	f, err := json.NewFramer(json.FrameOptions{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	b := block()
+	err = f.Frame(bytes.NewReader(data), func(values [][]byte, positions []int64, faults []source.Fault, _ int64) error {
+		for i, v := range values {
+			b.Values = append(b.Values, bytes.Clone(v))
+			b.Positions = append(b.Positions, positions[i])
+		}
+		if len(faults) > 0 {
+			tb.Errorf("faults: %v", faults)
+		}
+		return nil
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return b
 }

@@ -28,9 +28,9 @@ func newMetaColumn(c format.Column, col *column) (metaColumn, error) {
 	case "kafka.topic":
 		types, m.append = []string{"string"}, appendTopic
 	case "kafka.partition":
-		types, m.append = []string{"int", "bigint"}, appendPartition
+		types, m.append = []string{"int", "long"}, appendPartition
 	case "kafka.offset", "file.line":
-		types, m.append = []string{"bigint"}, appendPosition
+		types, m.append = []string{"long"}, appendPosition
 	case "kafka.timestamp":
 		types, m.append = []string{"timestamp"}, appendKafkaTime
 	case "kafka.key":

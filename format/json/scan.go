@@ -22,6 +22,9 @@ type scanner struct {
 	depth int
 	text  []byte // the last string that had escapes, decoded
 
+	// paired makes skipping refuse lone surrogates, which otherwise only decoding does.
+	paired bool
+
 	reason string // why the record is bad
 	broken bool   // it is no JSON, or not to be read; otherwise it does not fit a column
 }

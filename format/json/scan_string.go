@@ -33,12 +33,16 @@ func (s *scanner) badCharacter(p int) int {
 	return s.refuse("byte %d: control character 0x%02x in a string", p, s.buf[p])
 }
 
-// skipEscape checks the escape whose backslash is at p. A lone surrogate passes.
+// skipEscape checks the escape whose backslash is at p. A lone surrogate passes, unless surrogates are to be paired.
 func (s *scanner) skipEscape(p int) int {
 	switch s.buf[p+1] {
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
 		return p + 2
 	case 'u':
+		if s.paired {
+			s.text = s.text[:0]
+			return s.escapedRune(p)
+		}
 		if s.hex4(p+2) < 0 {
 			return s.refuse("byte %d: malformed \\u escape", p)
 		}
