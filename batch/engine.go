@@ -34,7 +34,7 @@ import (
 type Config struct {
 	Name        string // the pipeline's, its appId in the table
 	Checkpoint  storage.Store
-	Source      Source
+	Source      source.Source
 	Table       Table
 	Quarantine  Table // nil unless Settings.OnError is Quarantine
 	Decoding    Decoding
@@ -42,13 +42,6 @@ type Config struct {
 	Settings    Settings
 	Events      Events
 	Now         func() time.Time
-}
-
-// Source is what the engine needs of a source.
-type Source interface {
-	source.Source
-	// Bound makes Next stop at what is there now.
-	Bound(ctx context.Context) error
 }
 
 // Engine runs one pipeline. Not safe for concurrent use.

@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/sluicedata/sluice/format"
+	"github.com/sluicedata/sluice/schema"
 	"github.com/sluicedata/sluice/source"
 )
 
@@ -27,6 +28,7 @@ type Table interface {
 // TableState is what a table says of itself and of this pipeline.
 type TableState struct {
 	ID      string // metaData.id
+	Schema  *schema.Type
 	Version int64
 	// Batch is the newest batch of this pipeline in the table, BatchVersion the version of its commit. Batch is -1 when
 	// the table has no record of the pipeline.

@@ -25,6 +25,9 @@ type Source interface {
 	// beginning with what Keep kept. It is called once, before anything else.
 	Restore(ctx context.Context, history History) error
 
+	// Bound makes Next stop at what is there now, so that a run over what is available ends although more arrives.
+	Bound(ctx context.Context) error
+
 	// Next says what the batch after the current position should read, within the limits. It does not move the position.
 	// No ranges means that there is nothing new. It may do I/O (list a folder, ask for end offsets) but does not read
 	// records.

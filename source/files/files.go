@@ -127,6 +127,7 @@ type Source struct {
 	mu      sync.Mutex // guards what follows, for Lag
 	seen    seenSet
 	backlog *backlog // nil before the first listing
+	bounded bool     // Next leaves alone what came after Bound
 }
 
 // New checks the settings, all of them at once, and makes a source. It does no I/O.

@@ -18,7 +18,7 @@ func (s *Source) Next(ctx context.Context, limits source.Limits) (source.Planned
 		return source.Planned{}, s.broken
 	}
 	chosen := s.pick(limits)
-	if enough := len(chosen) < len(s.queue); enough {
+	if enough := len(chosen) < len(s.queue) || s.bounded && !s.overflow; enough {
 		if unchanged, err := s.unchanged(ctx, chosen); err != nil {
 			return source.Planned{}, err
 		} else if unchanged {
@@ -38,7 +38,7 @@ func (s *Source) relist(ctx context.Context) error {
 		return err
 	}
 	s.queue, s.overflow = sc.waiting, sc.overflow
-	notices := sc.backlog.notices()
+	notices := sc.notices()
 	for _, n := range notices {
 		if !slices.Contains(s.said, n) {
 			s.unsaid = append(s.unsaid, n)

@@ -27,6 +27,7 @@ func (s *Source) Next(ctx context.Context, limits source.Limits) (source.Planned
 	if err != nil {
 		return source.Planned{}, err
 	}
+	s.bound(p)
 	if limits.MaxBytes > 0 {
 		s.probe(ctx, v, p.parts)
 		if err := ctx.Err(); err != nil {

@@ -34,8 +34,9 @@ type Source struct {
 	cfg      Config
 	cluster  *cluster
 	sizes    *sizes
-	noted    map[string]bool // partitions whose first appearance was said
-	unpinned bool            // the positions hold what no recorded plan holds yet
+	noted    map[string]bool     // partitions whose first appearance was said
+	unpinned bool                // the positions hold what no recorded plan holds yet
+	ends     map[partition]int64 // where Bound stops Next; nil: nowhere
 
 	mu        sync.Mutex // guards what Lag shares with the rest
 	positions positions

@@ -1,0 +1,192 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/sluicedata/sluice/batch"
+	"github.com/sluicedata/sluice/format"
+	"github.com/sluicedata/sluice/format/json"
+	"github.com/sluicedata/sluice/source"
+	"github.com/sluicedata/sluice/source/files"
+	"github.com/sluicedata/sluice/source/kafka"
+	"github.com/sluicedata/sluice/storage"
+	"github.com/sluicedata/sluice/storage/local"
+	"github.com/sluicedata/sluice/table"
+)
+
+// BuildOptions are what a run brings beside the file.
+type BuildOptions struct {
+	Version    string // of the program, for the table's log
+	Events     batch.Events
+	Trigger    *Trigger // in place of the file's
+	MaxBatches int64    // 0: no limit
+	// TopicRecreated goes on with a Kafka topic that was deleted and created again, from its beginning.
+	TopicRecreated bool
+	// Now is the clock; nil is time.Now.
+	Now func() time.Time
+	// Wrap, if set, stands around each store as it is opened: "checkpoint", "seen", "table", "quarantine", "landing".
+	Wrap func(name string, s storage.Store) storage.Store
+}
+
+// Pipeline is a file's parts, wired:
+//
+//	landing folder ── source/files ─┐                       ┌── table (lake)
+//	                                ├── batch.Engine ───────┤
+//	topics ────────── source/kafka ─┘     │        │        └── quarantine table
+//	                              format/json   checkpoint
+//
+// It owns them until Close.
+type Pipeline struct {
+	File   *File
+	Engine *batch.Engine
+	Source source.Source
+	lake   *lake
+	config batch.Config
+	stores []storage.Store
+}
+
+// Build makes the parts of a pipeline file. It does no I/O.
+func Build(f *File, o BuildOptions) (*Pipeline, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	p := &Pipeline{File: f}
+	src, err := p.source(o)
+	if err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
+	p.Source = src
+	tables := table.Options{AppID: f.Name, EngineVersion: o.Version, Now: o.Now}
+	shape := &shape{file: f}
+	p.lake = &lake{table: table.New(p.store(o, "table", f.Table.Path), tables), url: f.Table.Path, create: shape.create}
+	p.config = batch.Config{
+		Name: f.Name, Checkpoint: p.store(o, "checkpoint", f.Checkpoint), Source: src, Table: p.lake,
+		Decoding: shape.decoding(o.Events), Fingerprint: f.Fingerprint(), Settings: settings(f, o), Events: o.Events, Now: o.Now,
+	}
+	if f.OnError.Policy == PolicyQuarantine {
+		path := f.QuarantinePath()
+		p.config.Quarantine = &lake{
+			table: table.New(p.store(o, "quarantine", path), tables), url: path,
+			create: func() *table.Create { return &table.Create{Schema: batch.QuarantineColumns()} },
+		}
+	}
+	p.Engine = batch.New(p.config)
+	return p, nil
+}
+
+// QuarantinePath is where bad records go under on_error: quarantine.
+func (f *File) QuarantinePath() string { return f.Table.Path + "_quarantine" }
+
+func (p *Pipeline) store(o BuildOptions, name, path string) storage.Store {
+	var s storage.Store = local.New(path)
+	if o.Wrap != nil {
+		s = o.Wrap(name, s)
+	}
+	p.stores = append(p.stores, s)
+	return s
+}
+
+// Close ends the source's connections and gives up what is staged.
+func (p *Pipeline) Close() error {
+	var err error
+	if p.Source != nil {
+		err = p.Source.Close()
+	}
+	for _, s := range p.stores {
+		err = errors.Join(err, s.Close())
+	}
+	return err
+}
+
+func settings(f *File, o BuildOptions) batch.Settings {
+	s := batch.Settings{
+		Limits:     source.Limits{MaxRecords: f.Batch.MaxRecords, MaxBytes: f.Batch.MaxBytes, MaxFiles: f.Batch.MaxFiles},
+		MinRecords: f.Batch.MinRecords, MaxDelay: f.Batch.MaxDelay, MaxBadRecords: f.OnError.MaxBadRecords, MaxBatches: o.MaxBatches,
+	}
+	trigger := f.Trigger
+	if o.Trigger != nil {
+		trigger = *o.Trigger
+	}
+	switch trigger.Mode {
+	case Continuous:
+		s.Trigger.Kind = batch.Continuous
+	case Every:
+		s.Trigger = batch.Trigger{Kind: batch.Interval, Every: trigger.Every}
+	}
+	switch f.OnError.Policy {
+	case PolicySkip:
+		s.OnError = batch.Skip
+	case PolicyQuarantine:
+		s.OnError = batch.Quarantine
+	}
+	if f.Source.Files != nil {
+		s.Poll = time.Second // each look lists the folder
+	}
+	return s
+}
+
+func (p *Pipeline) source(o BuildOptions) (source.Source, error) {
+	if p.File.Source.Kafka != nil {
+		cfg, err := p.File.KafkaConfig()
+		if err != nil {
+			return nil, err
+		}
+		if o.TopicRecreated {
+			cfg.TopicRecreated = kafka.RecreatedFromEarliest
+		}
+		cfg.Notice = o.Events.Notice
+		return kafka.New(cfg)
+	}
+	cfg, err := p.File.FilesConfig(p.store(o, "landing", p.File.Source.Files.Root))
+	if err != nil {
+		return nil, err
+	}
+	cfg.Bookkeeping = p.store(o, "seen", filepath.Join(p.File.Checkpoint, "seen"))
+	cfg.Now = o.Now
+	return files.New(cfg)
+}
+
+// FilesConfig is the configuration of the landing folder's source, without its bookkeeping. landing is the store of its
+// root.
+func (f *File) FilesConfig(landing storage.Store) (files.Config, error) {
+	framer, err := f.framer()
+	if err != nil {
+		return files.Config{}, err
+	}
+	in := f.Source.Files
+	return files.Config{
+		Store: landing, Pattern: in.Pattern, DisplayRoot: in.Root, Settle: in.Settle,
+		Overwritten: files.Overwritten(in.Overwritten), Framer: framer,
+	}, nil
+}
+
+func (f *File) framer() (format.Framer, error) {
+	options := f.Source.Format.JSON
+	return json.NewFramer(json.FrameOptions{Layout: json.Layout(options.Layout), MaxRecordBytes: int(options.MaxRecordBytes)})
+}
+
+// KafkaConfig is the configuration of the topics' source.
+func (f *File) KafkaConfig() (kafka.Config, error) {
+	in := f.Source.Kafka
+	cfg := kafka.Config{
+		Brokers: in.Brokers, Topics: in.Topics, Isolation: kafka.Isolation(in.Isolation), OnDataLoss: kafka.OnDataLoss(in.OnDataLoss),
+		ClientID: in.ClientID, GroupID: in.Group, Pipeline: f.Name,
+		Start: kafka.Start{At: kafka.StartAt(in.Start.Kind), Time: in.Start.Time, Offsets: in.Start.Offsets},
+	}
+	if in.TLS != nil {
+		cfg.TLS = kafka.TLS{Enabled: true, CAFile: in.TLS.CA, CertFile: in.TLS.Cert, KeyFile: in.TLS.Key, ServerName: in.TLS.ServerName}
+	}
+	if in.SASL != nil {
+		cfg.SASL = &kafka.SASL{
+			Mechanism: in.SASL.Mechanism, Username: in.SASL.Username, Password: kafka.Secret(in.SASL.Password.Reveal()),
+			AllowUnencrypted: in.SASL.AllowUnencrypted,
+		}
+	}
+	if err := cfg.Validate(); err != nil {
+		return kafka.Config{}, fmt.Errorf("%s: source.kafka: %w", f.Name, err)
+	}
+	return cfg, nil
+}
