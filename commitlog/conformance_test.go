@@ -94,6 +94,9 @@ func TestTablesThatOthersWrote(t *testing.T) {
 			if err == nil {
 				err = filesErr
 			}
+			if err == nil {
+				err = s.Readable()
+			}
 			if want := refusals[name]; want != "" || err != nil {
 				if err == nil || want == "" || !strings.Contains(err.Error(), want) {
 					t.Errorf("got %v, want %s", err, want)

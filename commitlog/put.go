@@ -169,7 +169,9 @@ func (l *Log) render(a *attempt, h *Head) ([]byte, *Head, error) {
 	c.Version = h.Version + 1
 	now := l.now().UnixMilli()
 	c.Info = a.commit.Info.clone()
-	c.Info.Timestamp = now
+	if c.Info.Timestamp == 0 {
+		c.Info.Timestamp = now
+	}
 	c.Info.InCommitTimestamp = 0
 	next, err := h.next(&c, 0)
 	if err != nil {

@@ -20,6 +20,8 @@ type State struct {
 	Adds     []Add // the live files, in the order in which they were committed
 	Apps     map[string]App
 	Domains  map[string]DomainMetadata // those not removed
+
+	table string // URL
 }
 
 // replayHead lists and replays the log as far as a head needs.
@@ -82,7 +84,7 @@ func checkFirst(table string, c *Commit) error {
 }
 
 // Files replays the log up to a version, the newest when version is negative. Its cost grows with the log; it neither
-// uses nor moves the head. Errors are those of Load, and ErrNoVersion (wrapped).
+// uses nor moves the head. Errors are those of Load, and ErrNoVersion (wrapped). Whoever reads rows asks Readable first.
 func (l *Log) Files(ctx context.Context, version int64) (*State, error) {
 	var (
 		h    *Head
@@ -112,19 +114,19 @@ func (l *Log) Files(ctx context.Context, version int64) (*State, error) {
 	if err := h.gate(); err != nil {
 		return nil, err
 	}
-	s := &State{Version: h.Version, Protocol: h.Protocol, Metadata: h.Metadata, Apps: h.Apps, Domains: live.domains, Adds: live.list()}
-	if err := s.readable(l.store.URL()); err != nil {
-		return nil, err
-	}
-	return s, nil
+	return &State{
+		Version: h.Version, Protocol: h.Protocol, Metadata: h.Metadata,
+		Adds: live.list(), Apps: h.Apps, Domains: live.domains, table: h.table,
+	}, nil
 }
 
-// readable refuses a state that has rows deleted by deletion vectors, which would come back to life.
-func (s *State) readable(table string) error {
+// Readable tells whether the files' rows are the table's rows: nil, or an *UnsupportedError when rows of a file have been
+// deleted by a deletion vector and would come back to life. Who asks only which files there are need not care.
+func (s *State) Readable() error {
 	for i := range s.Adds {
 		if s.Adds[i].DeletionVector != nil {
 			return &UnsupportedError{
-				Table: table, Features: []string{featureDeletionVectors}, For: gateReading,
+				Table: s.table, Features: []string{featureDeletionVectors}, For: gateReading,
 				Detail: "rows of " + s.Adds[i].Path + " have been deleted by one",
 			}
 		}

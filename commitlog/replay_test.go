@@ -53,15 +53,12 @@ func TestReplay(t *testing.T) {
 				t.Errorf("head %+v, %v", h, err)
 			}
 			state, err := New(s).Files(context.Background(), -1)
-			var unsupported *UnsupportedError
-			if tt.unread {
-				if !errors.As(err, &unsupported) || unsupported.Features[0] != "deletionVectors" {
-					t.Errorf("got %v", err)
-				}
-				return
-			}
 			if err != nil {
 				t.Fatal(err)
+			}
+			var unsupported *UnsupportedError
+			if err := state.Readable(); tt.unread != errors.As(err, &unsupported) || (err == nil) == tt.unread {
+				t.Errorf("Readable: %v", err)
 			}
 			var got []string
 			for _, a := range state.Adds {

@@ -23,9 +23,9 @@ type Transaction struct {
 	// ReadVersion is the table version that the actions were made from, or NoTable.
 	ReadVersion int64
 
-	// Actions are the commit's actions. Version is ignored. Of Info, what is empty is filled in: timestamp,
-	// readVersion, isolationLevel, isBlindAppend, engineInfo, txnId. A TxnID that is set makes the transaction known by
-	// it: whoever calls Commit again after an UnknownError sets the one that the error names.
+	// Actions are the commit's actions. Version is ignored. Of Info, Timestamp, IsolationLevel, EngineInfo and TxnID are
+	// filled in if empty; ReadVersion, IsBlindAppend and InCommitTimestamp always are. A TxnID that is set makes the
+	// transaction known by it: whoever calls Commit again after an UnknownError sets the one that the error names.
 	//
 	// With NoTable they hold Protocol and Metadata. If somebody else creates the table first, these two are dropped and
 	// the rest is committed to that table, provided that Validate agrees.
