@@ -24,10 +24,10 @@
 //
 // # Order and limits
 //
-// Files are planned oldest first, by modification time, then path. A file is never split over batches. Bytes are
-// those on storage. The number of records of a file is not known before it is read: it is estimated from the bytes per
-// record of the files read so far (before the first one, 256 bytes a record, or 32 in a compressed file), so that the limit
-// of records holds roughly. A batch has at least one file when one is waiting and at most 100,000.
+// Files are planned oldest first, by modification time, then path. A file is never split over batches. Bytes are those
+// on storage. The number of records of a file is not known before it is read: it is estimated from the bytes per record
+// of the files read so far (before the first one, 256 bytes a record, or 32 in a compressed file), so that the limit of
+// records holds roughly. A batch has at least one file when one is waiting, and at most 100,000.
 //
 // One listing serves as many batches as it holds whole ones for; what it says is checked again, file by file, before it
 // is planned.
@@ -49,11 +49,12 @@
 // planned more than once has its latest identity. So a segment is a function of the plans of its batches: two processes
 // that write the same one write the same bytes.
 //
-// Keep adds one segment for the batches whose plans are about to go, and merges it with those before it that are not larger than
-// what follows them: a file is written O(log files) times, and there are O(log files) segments. One put makes the new segment real; those that it
-// contains are deleted after it. What a crash leaves overlaps and does no harm: segments are applied in the order of
-// their ends. A segment of which a crash left a part is ignored as long as the plans or other segments cover its
-// batches, and an error otherwise; its name stays taken, and the next attempt has a number.
+// Keep adds one segment for the batches whose plans are about to go, and merges it with those before it that are not
+// larger than what follows them: a file is written O(log files) times, and there are O(log files) segments (beyond a
+// million entries a segment is left as it is). One put makes the new segment real; those that it contains are deleted
+// after it. What a crash leaves overlaps and does no harm: segments are applied in the order of their ends. A segment of
+// which a crash left a part is ignored as long as the plans or other segments cover its batches, and an error
+// otherwise; its name stays taken, and the next attempt has a number.
 //
 // Adoption (the table's own record replaces what the checkpoint knew) begins a new epoch with a segment that holds all
 // of it. Only the highest epoch counts; lower ones stay aside, for who wants to go back by hand.

@@ -364,3 +364,44 @@ func TestTwoPipelinesOnOneCheckpointAreNoticed(t *testing.T) {
 		mustContain(t, err, want)
 	}
 }
+
+func TestSegmentThatAnotherProcessMergesAwayMeanwhileIsNotMissed(t *testing.T) {
+	mem := newMemory()
+	all := make([]plan, 4)
+	for i := range all {
+		all[i].batch = int64(i)
+		for n := range 1 + i {
+			all[i].ranges = append(all[i].ranges, identity{1, 1}.asRange(fmt.Sprintf("landing/%d.%d", i, n)))
+		}
+	}
+	start := func(view storage.Store) *Source {
+		s := open(t, newMemory(), func(cfg *Config) { cfg.Bookkeeping = view })
+		restore(t, s, all)
+		return s
+	}
+	first := start(mem)
+	if err := first.Keep(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	meanwhile := func() {
+		if err := first.Keep(t.Context(), 2); err != nil {
+			t.Fatal(err)
+		}
+	}
+	armed := false
+	second := start(storage.Wrap(mem, func(op *storage.Op, call func() error) error {
+		if op.Name == "get" && armed {
+			armed = false
+			meanwhile()
+		}
+		return call()
+	}))
+	armed = true
+	if err := second.Keep(t.Context(), 3); err != nil {
+		t.Fatal(err)
+	}
+	if armed {
+		t.Error("nothing was merged")
+	}
+	(&checkpointed{bookkeeping: mem}).mustHold(t, all)
+}

@@ -26,6 +26,7 @@ func older(a, b candidate) int {
 
 // backlog is what a listing found that is not seen, and why some of it does not wait.
 type backlog struct {
+	matched      int64 // all files that the pattern stands for
 	files, bytes int64 // unseen and not empty
 
 	young       int64
@@ -69,6 +70,7 @@ func (sc *scanner) consider(info storage.Info) error {
 	if !sc.source.glob.Match(info.Key) {
 		return nil
 	}
+	sc.backlog.matched++
 	if temporary(info.Key) {
 		sc.backlog.temporary++
 		return nil
@@ -142,8 +144,12 @@ func (sc *scanner) shorten(n int) {
 }
 
 // notices are about what a user would want to know although nothing failed.
-func (b *backlog) notices() []string {
+func (sc *scanner) notices() []string {
 	var all []string
+	b := &sc.backlog
+	if b.matched == 0 && sc.source.seen.len() == 0 {
+		all = append(all, fmt.Sprintf("no file matches %s in %s", sc.prefix+sc.source.glob.pattern, sc.source.store.URL()))
+	}
 	if b.overwritten > 0 {
 		all = append(all, fmt.Sprintf("%d files that were overwritten after they were read are ignored (overwritten: ignore), such as %s",
 			b.overwritten, b.firstOverwritten))

@@ -122,6 +122,24 @@ func TestFileFromTheFutureIsSaidOnce(t *testing.T) {
 	}
 }
 
+func TestPatternThatFindsNothingIsSaid(t *testing.T) {
+	in := newFolder(t)
+	in.write(t, "a.csv", "x\n", at(0))
+	s := open(t, in, func(c *Config) { c.Pattern = "*.json" })
+	restore(t, s, nil)
+	if got := next(t, s, source.Limits{}).Notices; len(got) != 1 || got[0] != "no file matches landing/*.json in "+in.URL() {
+		t.Errorf("notices %q", got)
+	}
+	in.write(t, "a.json", "x\n", at(0))
+	s.Advance(0, next(t, s, source.Limits{}).Ranges)
+	if err := in.Delete(t.Context(), "a.json"); err != nil {
+		t.Fatal(err)
+	}
+	if got := next(t, s, source.Limits{}).Notices; len(got) != 0 {
+		t.Errorf("notices %q of a folder that was tidied up", got)
+	}
+}
+
 func TestLimits(t *testing.T) {
 	in := newMemory()
 	for i, name := range []string{"a", "b", "c", "d"} {
