@@ -320,6 +320,11 @@ func TestUnknownOutcomeThatStaysUnknown(t *testing.T) {
 			s.write(map[bool]int64{true: 2, false: 1}[stored], lineInfo("foreign"), lineAdd("foreign"))
 			tx := appending(0, 1)
 			tx.Actions.Info = &CommitInfo{TxnID: unknown.TxnID}
+			dead, kill := context.WithCancel(context.Background())
+			kill()
+			if _, err := newTestLog(s).Commit(dead, tx); !errors.As(err, new(*UnknownError)) {
+				t.Errorf("asked again and cancelled: %v", err)
+			}
 			got, err := newTestLog(s).Commit(context.Background(), tx)
 			if err != nil || got.Recognised != stored || got.Version != map[bool]int64{true: 1, false: 2}[stored] {
 				t.Fatal(got, err)

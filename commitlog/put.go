@@ -27,7 +27,7 @@ func (l *Log) Commit(ctx context.Context, tx Transaction) (Result, error) {
 		return Result{}, err
 	}
 	if err := l.acquire(ctx); err != nil {
-		return Result{}, err
+		return Result{}, a.unsettled(err)
 	}
 	defer l.release()
 
