@@ -13,8 +13,9 @@ and the exit status 1 when there was an error among them. The hash is that of ro
 read; only deltalake tells which that was, the others leave null.
 
 delta-rs is asked through its query engine, since its way through pyarrow datasets answers wrongly for some tables.
-DuckDB's extension comes from its own package, so that nothing is fetched at run time. ClickHouse has no null arrays,
-maps and structs: where a table holds such, its hash differs.
+DuckDB's extension comes from its own package, so that nothing is fetched at run time. ClickHouse tells
+strings as binary, has no null arrays, maps and structs, and misreads some decimals that are partition values: where a
+table holds such, its answer differs.
 """
 import argparse
 import glob
