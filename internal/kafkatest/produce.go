@@ -48,11 +48,12 @@ type Transaction struct {
 	client *kgo.Client
 }
 
-// Begin begins a transaction of its own id.
-func (c *Cluster) Begin(tb testing.TB) *Transaction {
+// Begin begins a transaction of its own id, with options of the client such as a timeout.
+func (c *Cluster) Begin(tb testing.TB, options ...kgo.Opt) *Transaction {
 	tb.Helper()
 	id := fmt.Sprintf("%s-%d", tb.Name(), topics.Add(1))
-	client := c.Client(tb, kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.TransactionalID(id))
+	options = append([]kgo.Opt{kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.TransactionalID(id)}, options...)
+	client := c.Client(tb, options...)
 	if err := client.BeginTransaction(); err != nil {
 		tb.Fatalf("begin transaction %s: %v", id, err)
 	}

@@ -14,7 +14,6 @@ type budget struct {
 	used    int64
 	head    int           // number of the head job
 	held    map[int]int64 // by job
-	peak    int64
 }
 
 func newBudget(limit int64) *budget {
@@ -56,7 +55,6 @@ func (b *budget) settle(job int, difference int64) {
 // add is called with mu held.
 func (b *budget) add(job int, bytes int64) {
 	b.used += bytes
-	b.peak = max(b.peak, b.used)
 	b.held[job] += bytes
 	if b.held[job] == 0 {
 		delete(b.held, job)

@@ -124,6 +124,10 @@ func TestPositionBehindTheEndIsAnError(t *testing.T) {
 		if _, err := p.source.Read(t.Context(), beyond, func(*source.Block) error { return nil }); !errors.As(err, &truncated) {
 			t.Errorf("Read: %v, want a *TruncatedError", err)
 		}
+		across := []offsetlog.Range{{Partition: topic + "/0", ID: id, From: 3, To: 9}}
+		if _, err := p.source.Read(t.Context(), across, func(*source.Block) error { return nil }); !errors.As(err, &truncated) {
+			t.Errorf("Read across the end: %v, want a *TruncatedError", err)
+		}
 		p.plans = [][]offsetlog.Range{beyond}
 		p.restart(nil)
 		if _, err := p.source.Next(t.Context(), source.Limits{}); !errors.As(err, &truncated) || truncated.Position != 9 || truncated.End != 5 {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -317,4 +318,92 @@ func TestReadOfABrokerThatIsAwayEndsPromptlyWhenCancelled(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
+}
+
+func TestReadWaitsForAnOpenTransactionThatWasPlannedUncommitted(t *testing.T) {
+	c := kafkatest.Fake(t)
+	topic := c.Topic(t, 1)
+	open := c.Begin(t)
+	open.Produce(t, topic, 0, kafkatest.Records("v", 2)...)
+	p := begin(t, c, func(cfg *Config) { cfg.Isolation = ReadUncommitted }, topic)
+	ranges := p.next(source.Limits{}).Ranges
+	said := make(chan string, 10)
+	p.restart(func(cfg *Config) {
+		cfg.Isolation = ReadCommitted
+		cfg.Notice = func(s string) { said <- s }
+	})
+	var records []string
+	done := make(chan error, 1)
+	go func() {
+		_, err := p.source.Read(t.Context(), ranges, func(b *source.Block) error {
+			records = append(records, describe(b)...)
+			return nil
+		})
+		done <- err
+	}()
+	if s := <-said; !strings.Contains(s, "last stable offset 0, high watermark 2") {
+		t.Errorf("notice %q", s)
+	}
+	open.Commit(t)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	expect(t, "records", []string{topic + "/0@0=v-0", topic + "/0@1=v-1"}, records)
+	if s := <-said; !strings.Contains(s, "works again") {
+		t.Errorf("notice %q", s)
+	}
+}
+
+// A transaction that is open when the broker dies holds the last stable offset until its timeout, and then no longer.
+func TestOpenTransactionHoldsTheEndAcrossAKill(t *testing.T) {
+	n := kafkatest.Broker(t)
+	topic := n.Topic(t, 1)
+	open := n.Begin(t, kgo.TransactionTimeout(5*time.Second))
+	open.Produce(t, topic, 0, kafkatest.Record("never committed"))
+	n.Produce(t, topic, 0, kafkatest.Record("behind"))
+	p := begin(t, n.Cluster, nil, topic)
+	expect(t, "plan", []string{"0 [0, 0)"}, spans(p.next(source.Limits{}).Ranges))
+	n.Restart(t)
+	p.restart(nil)
+	kafkatest.Eventually(t, "wait for the broker to abort the transaction", func() error {
+		if planned := p.next(source.Limits{}); moves(planned.Ranges) {
+			return nil
+		}
+		return errors.New("the last stable offset is still held")
+	})
+	records, _ := p.read(p.plans[len(p.plans)-1])
+	expect(t, "records", []string{topic + "/0@1=behind"}, records)
+}
+
+func TestMemoryIsBoundedByTheBudget(t *testing.T) {
+	c := kafkatest.Broker(t)
+	topic := c.Topic(t, 64)
+	for partition := range int32(64) {
+		c.Produce(t, topic, partition, &kgo.Record{Value: make([]byte, 990_000)}, &kgo.Record{Value: make([]byte, 990_000)})
+	}
+	p := begin(t, c.Cluster, func(cfg *Config) { cfg.PrefetchBytes = 4 << 20 }, topic)
+	ranges := p.next(source.Limits{}).Ranges
+	before := liveHeap()
+	var peak, records int64
+	_, err := p.source.Read(t.Context(), ranges, func(b *source.Block) error {
+		records += int64(len(b.Values))
+		if records%16 == 0 {
+			peak = max(peak, liveHeap()-before)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if records != 128 || peak > 32<<20 {
+		t.Errorf("%d records of 1 MB, up to %d MB live on the heap", records, peak>>20)
+	}
+	t.Logf("up to %d MB live on the heap", peak>>20)
+}
+
+func liveHeap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }

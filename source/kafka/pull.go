@@ -16,10 +16,9 @@ import (
 const (
 	// corruptTries is how often a damaged batch is fetched again before it counts as damaged on the broker's disk.
 	corruptTries = 3
-	// stallNotice and stallLimit are how long a planned offset may stay out of reach: before it is said, and before a
-	// high watermark below it counts as a log that was cut.
-	stallNotice = 2 * time.Second
-	stallLimit  = time.Minute
+	// stallNotice is how long a planned offset may stay out of reach before it is said, and before the end of the log is
+	// looked at: a new leader may need a moment until its high watermark is what the old one's was.
+	stallNotice = 3 * time.Second
 )
 
 // puller moves a fetch position through one range. The range is done when the position has passed its end.
@@ -180,17 +179,17 @@ func (p *puller) moved() {
 	p.reader.source.cluster.outages.over([]string{p.what()})
 }
 
-// stall waits for a leader that has not yet what another one had when the batch was planned.
+// stall waits for offsets that were planned and are not there: a leader that is behind the one that planned, or an open
+// transaction, when the plan was made under read_uncommitted. A log that ends before the range is a *TruncatedError.
 func (p *puller) stall(ctx context.Context, got fetched) error {
 	if p.stalled.IsZero() {
 		p.stalled = time.Now()
 	}
 	p.stale = time.Now()
-	waited := time.Since(p.stalled)
-	if waited >= stallLimit && got.high < p.job.planned.To {
-		return &TruncatedError{Partition: p.job.planned.Partition, Position: p.job.planned.To, End: got.high}
-	}
-	if waited >= stallNotice {
+	if time.Since(p.stalled) >= stallNotice {
+		if err := p.checkEnd(ctx); err != nil {
+			return err
+		}
 		p.reader.source.cluster.outages.report(p.what(), fmt.Sprintf(
 			"%s: offset %d of the planned [%d, %d) cannot be read yet: last stable offset %d, high watermark %d",
 			p.what(), p.position, p.job.planned.From, p.job.planned.To, got.stable, got.high))
@@ -199,4 +198,23 @@ func (p *puller) stall(ctx context.Context, got fetched) error {
 		return fmt.Errorf("%s: %w", p.what(), err)
 	}
 	return nil
+}
+
+// checkEnd refuses a log that ends before the range. Leaders answer only when they know their high watermark (KIP-207).
+func (p *puller) checkEnd(ctx context.Context) error {
+	c, one := p.reader.source.cluster, []partition{p.job.partition}
+	return c.retry(ctx, p.what(), func(ctx context.Context) error {
+		t, err := c.refresh(ctx, p.reader.topics, p.stale)
+		if err != nil {
+			return err
+		}
+		highs, err := c.listOffsets(ctx, t, one, askLatest, ReadUncommitted)
+		if err != nil {
+			return err
+		}
+		if high := highs[p.job.partition]; high < p.job.planned.To {
+			return &TruncatedError{Partition: p.job.planned.Partition, Position: p.job.planned.To, End: high}
+		}
+		return nil
+	})
 }

@@ -566,3 +566,23 @@ func TestSampleIsSpreadOverPartitions(t *testing.T) {
 		}
 	})
 }
+
+func TestBoundStopsAtWhatIsThere(t *testing.T) {
+	c := kafkatest.Fake(t)
+	topic := c.Topic(t, 2)
+	c.Produce(t, topic, 0, kafkatest.Records("v", 3)...)
+	p := begin(t, c, nil, topic)
+	if err := p.source.Bound(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c.Produce(t, topic, 0, kafkatest.Records("later", 3)...)
+	c.AddPartitions(t, topic, 3)
+	c.Produce(t, topic, 2, kafkatest.Records("later", 3)...)
+	if got := p.all(source.Limits{MaxRecords: 2}); len(got) != 3 {
+		t.Errorf("records %v, want the first three", got)
+	}
+	p.restart(nil)
+	if got := p.all(source.Limits{}); len(got) != 6 {
+		t.Errorf("records %v, want all others", got)
+	}
+}
