@@ -38,3 +38,38 @@ func eventColumns(tb testing.TB) []format.Column {
 	return columns(tb, "id string", "user_id bigint", "event_type string", "ts timestamp", "url string", "amount double",
 		"device struct<os:string,version:string,screen_w:int>", "tags array<string>", "referrer string", "seq int", "mobile boolean")
 }
+
+// BenchmarkFrame cuts the same records, as lines and as the elements of an array.
+func BenchmarkFrame(b *testing.B) {
+	lines := shared(b, "data/events-1000.ndjson")
+	elements := bytes.ReplaceAll(bytes.TrimSuffix(lines, []byte("\n")), []byte("\n"), []byte(",\n"))
+	elements = append(append([]byte("[\n"), elements...), "\n]\n"...)
+	for layout, file := range map[json.Layout][]byte{json.LayoutLines: lines, json.LayoutArray: elements} {
+		b.Run(string(layout), func(b *testing.B) {
+			f, err := json.NewFramer(json.FrameOptions{Layout: layout})
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.SetBytes(int64(len(file)))
+			b.ReportAllocs()
+			for b.Loop() {
+				err := f.Frame(bytes.NewReader(file), func([][]byte, []int64, []source.Fault, int64) error { return nil })
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkInfer learns columns from the same records.
+func BenchmarkInfer(b *testing.B) {
+	data := shared(b, "data/events-1000.ndjson")
+	records := frameBlock(b, data)
+	b.SetBytes(int64(len(data)))
+	for b.Loop() {
+		if err := json.NewInferrer().Infer(records); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

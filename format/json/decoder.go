@@ -119,14 +119,18 @@ func (d *Decoder) Decode(b *source.Block, bad func(format.Bad) error) error {
 			}
 			d.refuse("tombstone (null value)")
 		default:
+			before := d.pending
 			if err := d.reserve(b, i); err != nil {
 				return err
 			}
-			if d.record(value) && d.appendMeta(b, i) {
+			good := d.record(value) && d.appendMeta(b, i)
+			d.unknown.settle(good)
+			if good {
 				d.rows++
 				continue
 			}
 			d.cut()
+			d.pending = before
 		}
 		if err := bad(d.fault(b, i)); err != nil {
 			return err
@@ -225,9 +229,8 @@ func (d *Decoder) Flush() arrow.Record {
 	return record
 }
 
-// Unknown counts the fields that no column takes, by path, since New: as long as a record turns out bad only behind them,
-// its fields count as well. A field below an unknown one is not counted by itself. Behind MaxUnknown paths, all others
-// count under UnknownRest.
+// Unknown counts the fields of good records that no column takes, by path, since New. A field below an unknown one is not
+// counted by itself. Behind MaxUnknown paths, all others count under UnknownRest.
 func (d *Decoder) Unknown() map[string]int64 { return d.unknown.counts() }
 
 // Tombstones is the number of records without a value that were left out, since New.

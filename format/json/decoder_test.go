@@ -179,6 +179,35 @@ func TestMetaColumnsComeWithTheRecord(t *testing.T) {
 	}
 }
 
+func TestMetadataThatIsMissingOrDoesNotFitIsBad(t *testing.T) {
+	for spec, c := range map[string]struct {
+		change func(b *source.Block)
+		reason string
+	}{
+		"v string meta kafka.key not null":          {func(b *source.Block) { b.Kafka.Keys = nil }, "kafka.key: missing, and not nullable"},
+		"v timestamp meta kafka.timestamp":          {func(b *source.Block) { b.Kafka.Timestamps[0] = 1 << 60 }, "kafka.timestamp: 1152921504606846976 ms is outside of the years 0001 to 9999"},
+		"v timestamp meta kafka.timestamp not null": {func(b *source.Block) { b.Kafka.Timestamps[0] = -1 }, "kafka.timestamp: missing, and not nullable"},
+		"v array<struct<key:string,value:binary>> meta kafka.headers": {
+			func(b *source.Block) {
+				b.Kafka.Headers = [][]source.Header{{{Key: "a", Value: []byte("x")}, {Key: "\xff"}}}
+			}, "kafka.headers: the name of a header is not UTF-8",
+		},
+		"v array<struct<key:string,value:binary not null>> meta kafka.headers": {
+			func(b *source.Block) { b.Kafka.Headers = [][]source.Header{{{Key: "a"}}} }, `kafka.headers: header "a" has no value, and the field value is not nullable`,
+		},
+		"v string meta file.path":        {func(b *source.Block) { b.File.Path = "\xff" }, "file.path: it is not UTF-8"},
+		"v timestamp meta file.modified": {func(b *source.Block) { b.File.Modified = time.Date(12024, 1, 1, 0, 0, 0, 0, time.UTC) }, "file.modified: it is outside of the years 0001 to 9999"},
+	} {
+		b := kafkaBlock([]byte(`{}`))
+		b.File = &source.File{}
+		c.change(b)
+		rows, bad := decode(t, newDecoder(t, spec), b)
+		if len(rows) != 0 || len(bad) != 1 || bad[0].Reason != c.reason || bad[0].Column != "v" {
+			t.Errorf("%s: rows %q, bad %+v, want %s", spec, rows, bad, c.reason)
+		}
+	}
+}
+
 func TestNewTellsAllFaultyColumns(t *testing.T) {
 	cols := columns(t, "a long from x.y", "b long from x[0]", "c int meta kafka.offset", "d string meta kafka.color", "e map<array<int>,int>")
 	cols = append(cols, format.Column{Name: "f"})

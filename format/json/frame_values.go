@@ -2,58 +2,6 @@ package json
 
 import "bytes"
 
-// valueScan finds the end of a value, piece by piece, by its brackets and strings alone. Whether it is JSON is for the
-// decoder to say.
-type valueScan struct {
-	begun    bool
-	bare     bool // neither brackets nor a string: it ends in front of a space or a delimiter
-	depth    int
-	inString bool
-	escaped  bool
-}
-
-// scan goes on with the next bytes. It returns how many of them belong to the value, and whether it ends there.
-func (v *valueScan) scan(b []byte) (int, bool) {
-	if !v.begun && len(b) > 0 {
-		v.begun = true
-		v.bare = b[0] != '{' && b[0] != '[' && b[0] != '"'
-		if v.bare {
-			n, done := v.scan(b[1:])
-			return n + 1, done
-		}
-	}
-	for i, c := range b {
-		switch {
-		case v.bare:
-			if isSpace(c) || bytes.IndexByte([]byte(`,]}{["`), c) >= 0 {
-				return i, true
-			}
-		case v.inString:
-			switch {
-			case v.escaped:
-				v.escaped = false
-			case c == '\\':
-				v.escaped = true
-			case c == '"':
-				v.inString = false
-				if v.depth == 0 {
-					return i + 1, true
-				}
-			}
-		case c == '"':
-			v.inString = true
-		case c == '{' || c == '[':
-			v.depth++
-		case c == '}' || c == ']':
-			v.depth--
-			if v.depth == 0 {
-				return i + 1, true
-			}
-		}
-	}
-	return len(b), false
-}
-
 // values cuts an array into its elements, or a document into its values.
 func (f *Framer) values(layout Layout) error {
 	v := valueFramer{Framer: f, line: 1}

@@ -14,7 +14,8 @@ type unknownFields struct {
 	byPath map[string]*int64
 	slots  int // remembered in all members, counted or not
 	rest   slot
-	other  slot // of unknown fields that are not counted
+	other  slot     // of unknown fields that are not counted
+	met    []*int64 // in the record being read, to be counted once that is known to be good
 }
 
 func newUnknownFields() unknownFields {
@@ -45,10 +46,22 @@ func (u *unknownFields) counter(path string) *int64 {
 	return u.byPath[path]
 }
 
+// settle counts what was met in the last record, if that is good.
+func (u *unknownFields) settle(good bool) {
+	if good {
+		for _, n := range u.met {
+			*n++
+		}
+	}
+	u.met = u.met[:0]
+}
+
 func (u *unknownFields) counts() map[string]int64 {
 	counts := make(map[string]int64, len(u.byPath)+1)
 	for path, n := range u.byPath {
-		counts[path] = *n
+		if *n > 0 { // it may have been met in bad records alone
+			counts[path] = *n
+		}
 	}
 	if *u.rest.count > 0 {
 		counts[UnknownRest] = *u.rest.count

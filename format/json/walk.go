@@ -199,7 +199,7 @@ func (d *Decoder) field(m *members, s *slot, p int) int {
 	f := s.member
 	if f == nil {
 		if s.count != nil {
-			*s.count++
+			d.unknown.met = append(d.unknown.met, s.count)
 		}
 		return d.skip(p)
 	}
