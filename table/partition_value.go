@@ -167,7 +167,7 @@ func parseDate(s string) (Value, error) {
 		return nil, err
 	}
 	full := time.Date(year, t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
-	if full.Day() != t.Day() && !(t.Month() == 2 && t.Day() == 29) {
+	if full.Day() != t.Day() { // the 29th of February of another year
 		return nil, fmt.Errorf("no such day")
 	}
 	return full.Unix() / 86400, nil
@@ -204,6 +204,9 @@ func parseTimestamp(s string) (Value, error) {
 		}
 		_, offset := t.Zone()
 		full := time.Date(year, t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
+		if full.Day() != t.Day() {
+			return nil, fmt.Errorf("no such day")
+		}
 		return full.UnixMicro() - int64(offset)*1_000_000, nil
 	}
 	return nil, fmt.Errorf("it is neither yyyy-MM-dd HH:mm:ss.SSSSSS nor ISO 8601")

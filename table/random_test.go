@@ -13,7 +13,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"github.com/sluicedata/sluice/schema"
-	"github.com/sluicedata/sluice/storage/local"
 )
 
 var leafKinds = []schema.Kind{
@@ -230,18 +229,13 @@ func cellText(a arrow.Array, i int) string {
 	}
 }
 
+// newTestTable is a table in memory.
 func newTestTable(t testing.TB, options Options) *Table {
 	t.Helper()
-	store := local.New(t.TempDir())
-	t.Cleanup(func() {
-		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
-	})
 	if options.AppID == "" {
 		options.AppID = "test"
 	}
-	return New(store, options)
+	return New(newMemStore(), options)
 }
 
 // scanRows returns the rows of the newest version as texts.

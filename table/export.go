@@ -1,0 +1,45 @@
+package table
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/apache/arrow/go/v17/arrow"
+)
+
+// Export writes what a Scan with the options hands out as one Parquet file, encoded as the table's data files are, and
+// returns the number of rows. Partition columns are columns of the file.
+func (s *Snapshot) Export(ctx context.Context, options ScanOptions, w io.Writer) (int64, error) {
+	wanted, err := s.project(options.Columns)
+	if err != nil {
+		return 0, err
+	}
+	c, err := codecOf(s.Properties())
+	if err != nil {
+		return 0, err
+	}
+	l := newLayout(wanted, c, s.table.engine())
+	e := newEncoder(l, filePageBuffer)
+	e.begin(w)
+	var rows int64
+	var every []int32
+	err = s.Scan(ctx, options, func(record arrow.Record) error {
+		columns, err := bind(l.columns, record)
+		if err != nil {
+			return err
+		}
+		for i := len(every); i < int(record.NumRows()); i++ {
+			every = append(every, int32(i))
+		}
+		rows += record.NumRows()
+		return e.write(columns, every[:record.NumRows()])
+	})
+	if err != nil {
+		return 0, err
+	}
+	if _, err := e.end(); err != nil {
+		return 0, fmt.Errorf("end the Parquet file: %w", err)
+	}
+	return rows, nil
+}
