@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -56,8 +57,9 @@ type topicInfo struct {
 // other limit; the first contact has to succeed within Config.ConnectTimeout.
 func (c *cluster) retry(ctx context.Context, what string, attempt func(context.Context) error) error {
 	begun := time.Now()
-	var failed []string // what Notice was told of
+	var failed []string // what was reported
 	for wait := backoffMin; ; wait = min(wait*2, backoffMax) {
+		failed = slices.Compact(failed)
 		one, cancel := context.WithTimeout(ctx, attemptTimeout)
 		err := attempt(one)
 		cancel()
@@ -72,8 +74,10 @@ func (c *cluster) retry(ctx context.Context, what string, attempt func(context.C
 		case !waitable(err), c.hopeless(err, time.Since(begun)):
 			return fmt.Errorf("%s: Kafka at %s: %w%s", what, c.cfg.address(), err, advice(err))
 		}
-		failed = append(failed[:min(len(failed), 1)], cause(what, err))
-		c.outages.report(cause(what, err), fmt.Sprintf("%s: Kafka at %s: %v", what, c.cfg.address(), err))
+		if wait > backoffMin { // a connection that was closed, or a leader that moved, is daily business
+			failed = append(failed, cause(what, err))
+			c.outages.report(cause(what, err), fmt.Sprintf("%s: Kafka at %s: %v", what, c.cfg.address(), err))
+		}
 		if err := sleep(ctx, wait); err != nil {
 			return fmt.Errorf("%s: %w", what, err)
 		}

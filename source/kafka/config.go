@@ -34,8 +34,8 @@ type Config struct {
 	PrefetchBytes          int64         // decoded records that may wait to be emitted, default 32 MB
 	ConnectTimeout         time.Duration // how long the first contact may take, default 30 s; later ones are waited for
 
-	// Notice gets what an operator should know while a call goes on: a broker that does not answer, and that it is back.
-	// It is called from any goroutine, one at a time. nil is silence.
+	// Notice gets what an operator should know while a call goes on: that a broker does not answer (from the second failure
+	// on, then more and more seldom), and that it is back. It is called from any goroutine, one at a time. nil is silence.
 	Notice func(string)
 }
 
