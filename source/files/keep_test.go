@@ -152,7 +152,7 @@ func TestKeepOnTheLocalDiskSurvivesACrashAtEachOperation(t *testing.T) {
 // TestTwoProcessesKeepTheSameBatches lets two processes of a pipeline follow the same plans at their own pace, crash now
 // and then, and prune what either has kept.
 func TestTwoProcessesKeepTheSameBatches(t *testing.T) {
-	for seed := range uint64(300) {
+	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 11))
 		all := makePlans(30, rng)
 		c := &checkpointed{bookkeeping: newMemory()}

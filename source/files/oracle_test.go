@@ -227,8 +227,8 @@ func TestEachFileIsReadExactlyOnce(t *testing.T) {
 		make  func() landing
 		seeds uint64
 	}{
-		"memory": {func() landing { return newMemory() }, 150},
-		"local":  {func() landing { return newFolder(t) }, 8},
+		"memory": {func() landing { return newMemory() }, 50},
+		"local":  {func() landing { return newFolder(t) }, 4},
 	}
 	for kind, l := range landings {
 		for _, mode := range []Overwritten{OverwrittenFail, OverwrittenIgnore, OverwrittenReprocess} {

@@ -11,19 +11,23 @@ var errSampled = errors.New("enough records")
 
 // Sample hands over the first n records of the oldest files that the settings choose, or all of them when there are
 // fewer. It needs no Bookkeeping and heeds neither Settle nor what was read before.
-func Sample(ctx context.Context, cfg Config, n int, emit func(*source.Block) error) error {
+func Sample(ctx context.Context, cfg Config, n int, emit func(*source.Block) error) (err error) {
 	cfg.Settle, cfg.Bookkeeping = 0, cfg.Store
 	s, err := New(cfg)
 	if err != nil {
 		return err
 	}
+	defer func() {
+		if closeErr := s.Close(); err == nil {
+			err = closeErr
+		}
+	}()
 	s.reader.wayOut = "try again"
 	sc, err := s.scan(ctx)
 	if err != nil {
-		return errors.Join(err, s.Close())
+		return err
 	}
-	err = s.sample(ctx, sc.waiting, n, emit)
-	return errors.Join(err, s.Close())
+	return s.sample(ctx, sc.waiting, n, emit)
 }
 
 func (s *Source) sample(ctx context.Context, waiting []candidate, n int, emit func(*source.Block) error) error {

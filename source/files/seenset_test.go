@@ -7,12 +7,12 @@ import (
 )
 
 func TestSeenSetAgreesWithAMap(t *testing.T) {
-	for _, reserved := range []int{0, 100, 50_000} {
+	for _, reserved := range []int{0, 100, 10_000} {
 		rng := rand.New(rand.NewPCG(1, uint64(reserved)))
 		var set seenSet
 		set.reserve(reserved)
 		oracle := map[pathHash]identity{}
-		for range 60_000 {
+		for range 12_000 {
 			// A small space of hashes that crowd a few shards, so that paths collide in slots and come again.
 			p := pathHash{hi: rng.Uint64N(64) << 52, lo: rng.Uint64N(500) << 54}
 			if rng.IntN(3) == 0 {
@@ -43,7 +43,7 @@ func TestSeenSetAgreesWithAMap(t *testing.T) {
 func TestSeenSetStaysCompactAtEverySize(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var set seenSet
-	for n := 1; n <= 300_000; n++ {
+	for n := 1; n <= 100_000; n++ {
 		set.put(entry{path: pathHash{hi: rng.Uint64(), lo: rng.Uint64()}})
 		if n < 20_000 || n%997 != 0 {
 			continue
