@@ -6,7 +6,9 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
+	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/encoding"
+	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/sluicedata/sluice/schema"
 )
@@ -81,9 +83,9 @@ func leafNode(t *schema.Type) parquet.Node {
 	case schema.Short:
 		return parquet.Int(16)
 	case schema.Integer:
-		return parquet.Leaf(parquet.Int32Type)
+		return parquet.Leaf(bare{parquet.Int32Type})
 	case schema.Long:
-		return parquet.Leaf(parquet.Int64Type)
+		return parquet.Leaf(bare{parquet.Int64Type})
 	case schema.Float:
 		return parquet.Leaf(unbounded{parquet.FloatType})
 	case schema.Double:
@@ -100,6 +102,13 @@ func leafNode(t *schema.Type) parquet.Node {
 		return parquet.Leaf(parquet.ByteArrayType)
 	}
 }
+
+// bare is a physical type without annotation. parquet-go says of its plain integers that they are integers, which is true and
+// not what Delta's other writers write.
+type bare struct{ parquet.Type }
+
+func (bare) LogicalType() *format.LogicalType         { return nil }
+func (bare) ConvertedType() *deprecated.ConvertedType { return nil }
 
 func decimalNode(t *schema.Type) parquet.Node {
 	switch {
