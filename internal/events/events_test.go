@@ -101,9 +101,9 @@ func TestSameSeedSameBytesOnEveryMachine(t *testing.T) {
 const goldenHash = "917aadda3b492de85104654fb1c05df1"
 
 func TestSummaryIsThatOfTheDecodedRecords(t *testing.T) {
-	const records = 20_000
+	const records = 5_000
 	g := New(3)
-	g.Step = 10 * time.Second // over three days
+	g.Step = 40 * time.Second // over three days
 	var ndjson []byte
 	for range records {
 		ndjson = g.Append(ndjson)
@@ -150,7 +150,7 @@ func hashByArrow(t *testing.T, ndjson []byte) string {
 }
 
 func TestRecordsAreDistributedAsDescribed(t *testing.T) {
-	const records = 50_000
+	const records = 20_000
 	ndjson, _ := generate(4, records)
 	share := map[string]float64{"bytes": float64(len(ndjson))}
 	for _, r := range decode(t, ndjson) {
