@@ -158,7 +158,7 @@ func (f *File) FilesConfig(landing storage.Store) (files.Config, error) {
 	}
 	in := f.Source.Files
 	return files.Config{
-		Store: landing, Pattern: in.Pattern, DisplayRoot: in.Root, Settle: in.Settle,
+		Store: landing, Pattern: in.Pattern, DisplayRoot: in.Written, Settle: in.Settle,
 		Overwritten: files.Overwritten(in.Overwritten), Framer: framer,
 	}, nil
 }

@@ -48,6 +48,9 @@ type Files struct {
 	Path string
 	// Root is the longest leading part of Path without wildcards.
 	Root string
+	// Written is Root as the file writes it. It begins the names of files in plans, so that they are the same wherever the
+	// program is started and wherever file and landing folder are moved together.
+	Written string
 	// Pattern is the glob below Root, as files.ParseGlob reads it; ** when Path has no wildcard.
 	Pattern     string
 	Settle      time.Duration // files younger than this are left alone

@@ -70,7 +70,7 @@ func (r *reader) landing(out *Files, v value) {
 		r.fault(v, s.shown()+" is not a glob"+s.because(err.Error()), "write a folder, or a glob such as landing/**/*.ndjson")
 		return
 	}
-	out.Root, out.Pattern = r.resolve(root), pattern
+	out.Root, out.Pattern, out.Written = r.resolve(root), pattern, filepath.Clean(root)
 	out.Path = filepath.Join(out.Root, pattern)
 	if pattern == "**" && !strings.Contains(s.text, "*") {
 		out.Path = out.Root

@@ -51,7 +51,7 @@ func TestExampleLoads(t *testing.T) {
 		Name: "web-requests",
 		Source: Source{
 			Files: &Files{
-				Path: "testdata/landing/*.ndjson", Root: "testdata/landing", Pattern: "*.ndjson",
+				Path: "testdata/landing/*.ndjson", Root: "testdata/landing", Written: "landing", Pattern: "*.ndjson",
 				Settle: 2 * time.Second, Overwritten: OverwrittenError,
 			},
 			Format: Format{Name: "json", JSON: JSON{Layout: LayoutAuto, MaxRecordBytes: 64 << 20, Tombstones: TombstonesBad}},
@@ -155,16 +155,16 @@ func TestTLSCanBeABoolean(t *testing.T) {
 
 func TestGlobsAreSplitAtTheFirstWildcard(t *testing.T) {
 	for written, want := range map[string]Files{
-		"landing":             {Path: "dir/landing", Root: "dir/landing", Pattern: "**"},
-		"landing/":            {Path: "dir/landing", Root: "dir/landing", Pattern: "**"},
-		"in[[]1]/*":           {Path: "dir/in[[]1]/*", Root: "dir", Pattern: "in[[]1]/*"},
-		"a/{b,c}.json":        {Path: "dir/a/{b,c}.json", Root: "dir/a", Pattern: "{b,c}.json"},
-		"*.json":              {Path: "dir/*.json", Root: "dir", Pattern: "*.json"},
-		"a/b?/c":              {Path: "dir/a/b?/c", Root: "dir/a", Pattern: "b?/c"},
-		"a/**/[xy].json":      {Path: "dir/a/**/[xy].json", Root: "dir/a", Pattern: "**/[xy].json"},
-		"/*.json":             {Path: "/*.json", Root: "/", Pattern: "*.json"},
-		"/srv/in/**":          {Path: "/srv/in/**", Root: "/srv/in", Pattern: "**"},
-		"../in put/*.json.gz": {Path: "in put/*.json.gz", Root: "in put", Pattern: "*.json.gz"},
+		"landing":             {Path: "dir/landing", Root: "dir/landing", Pattern: "**", Written: "landing"},
+		"landing/":            {Path: "dir/landing", Root: "dir/landing", Pattern: "**", Written: "landing"},
+		"in[[]1]/*":           {Path: "dir/in[[]1]/*", Root: "dir", Pattern: "in[[]1]/*", Written: "."},
+		"a/{b,c}.json":        {Path: "dir/a/{b,c}.json", Root: "dir/a", Pattern: "{b,c}.json", Written: "a"},
+		"*.json":              {Path: "dir/*.json", Root: "dir", Pattern: "*.json", Written: "."},
+		"a/b?/c":              {Path: "dir/a/b?/c", Root: "dir/a", Pattern: "b?/c", Written: "a"},
+		"a/**/[xy].json":      {Path: "dir/a/**/[xy].json", Root: "dir/a", Pattern: "**/[xy].json", Written: "a"},
+		"/*.json":             {Path: "/*.json", Root: "/", Pattern: "*.json", Written: "/"},
+		"/srv/in/**":          {Path: "/srv/in/**", Root: "/srv/in", Pattern: "**", Written: "/srv/in"},
+		"../in put/*.json.gz": {Path: "in put/*.json.gz", Root: "in put", Pattern: "*.json.gz", Written: "../in put"},
 	} {
 		f := mustParse(t, "name: x\nsource: {files: {path: '"+written+"'}}\ntable: {path: /lake/t}\n")
 		want.Settle, want.Overwritten = 2*time.Second, OverwrittenError

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sluicedata/sluice/format/json"
+	"github.com/sluicedata/sluice/pipeline"
+	"github.com/sluicedata/sluice/source/files"
+	"github.com/sluicedata/sluice/source/kafka"
+	"github.com/sluicedata/sluice/storage/local"
+)
+
+// sampleRecords is how many records init looks at.
+const sampleRecords = 10_000
+
+func (a *app) initCommand() *cobra.Command {
+	var from, name, tablePath string
+	cmd := &cobra.Command{
+		Use:   "init --from SAMPLE FILE.yaml",
+		Short: "Write a commented pipeline file, with columns inferred from a sample",
+		Long: `Write a commented pipeline file, with columns inferred from the first records of a sample.
+
+SAMPLE is a file, a folder, a glob, or a Kafka topic as kafka://host:port/topic.`,
+		Example: "  sluice init --from landing/ orders.yaml\n  sluice init --from kafka://localhost:9092/orders orders.yaml",
+		Args:    exactly("FILE.yaml"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if from == "" {
+				return usageError{errors.New("init wants --from: a file, a folder, a glob, or kafka://host:port/topic")}
+			}
+			file := args[0]
+			t := pipeline.Template{Name: name}
+			inferrer := json.NewInferrer()
+			if err := sample(cmd.Context(), from, file, inferrer, &t); err != nil {
+				return fmt.Errorf("init from %s: %w", from, err)
+			}
+			var err error
+			if t.Columns, t.Notices, err = inferrer.Columns(); err != nil {
+				return fmt.Errorf("init from %s: %w", from, err)
+			}
+			t.Name = cmp.Or(t.Name, strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)))
+			t.Table = cmp.Or(tablePath, "lake/"+t.Name)
+			return a.writeNew(file, t)
+		},
+	}
+	cmd.Flags().StringVar(&from, "from", "", "sample: a file, a folder, a glob, or kafka://host:port/topic")
+	cmd.Flags().StringVar(&name, "name", "", "the pipeline's name (default: that of FILE)")
+	cmd.Flags().StringVar(&tablePath, "table", "", "path of the table (default: lake/NAME)")
+	return cmd
+}
+
+// sample shows records of the sample to the inferrer, and notes in t where the pipeline is to read.
+func sample(ctx context.Context, from, file string, inferrer *json.Inferrer, t *pipeline.Template) error {
+	if brokers, topic, isKafka := strings.Cut(strings.TrimPrefix(from, "kafka://"), "/"); isKafka && strings.HasPrefix(from, "kafka://") {
+		t.Brokers, t.Topics = strings.Split(brokers, ","), []string{topic}
+		blocks, err := kafka.Sample(ctx, kafka.Config{Brokers: t.Brokers, Topics: t.Topics}, sampleRecords)
+		for _, b := range blocks {
+			err = errors.Join(err, inferrer.Infer(b))
+		}
+		return err
+	}
+	folder, pattern, err := landing(from)
+	if err != nil {
+		return err
+	}
+	framer, err := json.NewFramer(json.FrameOptions{})
+	if err != nil {
+		return err
+	}
+	relative, err := relativeTo(filepath.Dir(file), folder)
+	if err != nil {
+		return err
+	}
+	t.Landing = filepath.ToSlash(relative)
+	if pattern != "**" {
+		t.Landing += "/" + pattern
+	}
+	return files.Sample(ctx, files.Config{Store: local.New(folder), Pattern: pattern, DisplayRoot: folder, Framer: framer}, sampleRecords, inferrer.Infer)
+}
+
+// landing turns a sample into a folder and a pattern: a single file stands for all of its folder that end alike.
+func landing(from string) (folder, pattern string, err error) {
+	info, err := os.Stat(from)
+	switch {
+	case err == nil && info.IsDir():
+		return from, "**", nil
+	case err == nil:
+		return filepath.Dir(from), files.QuoteGlob(filepath.Base(from)), nil
+	}
+	if folder, pattern = files.SplitGlob(from); pattern == "**" && !strings.Contains(from, "*") {
+		return "", "", err
+	}
+	return folder, pattern, nil
+}
+
+func relativeTo(base, path string) (string, error) {
+	if filepath.IsAbs(path) {
+		return path, nil
+	}
+	return filepath.Rel(base, path)
+}
+
+// writeNew renders the file; it never replaces one.
+func (a *app) writeNew(file string, t pipeline.Template) error {
+	var b bytes.Buffer
+	if err := pipeline.Write(&b, file, t); err != nil {
+		return err
+	}
+	w, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return fmt.Errorf("write the pipeline file: %w; choose another name, or remove it first", err)
+	}
+	_, err = w.Write(b.Bytes())
+	if err := errors.Join(err, w.Close()); err != nil {
+		return fmt.Errorf("write the pipeline file: %w", err)
+	}
+	fmt.Fprintf(a.stderr, "wrote %s: %d columns; next: sluice validate %s, then sluice run %s\n", file, len(t.Columns), file, file)
+	return nil
+}

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// output is the form of a verb's result: a table for people, or one JSON document.
+type output struct{ form string }
+
+func (o *output) flag(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&o.form, "output", "o", "table", "form of the result: table or json")
+}
+
+func (o *output) check() error {
+	if o.form != "table" && o.form != "json" {
+		return usageError{fmt.Errorf("--output %q: write table or json", o.form)}
+	}
+	return nil
+}
+
+// print writes document as JSON, or what people prints.
+func (o *output) print(w io.Writer, document any, people func(w io.Writer)) error {
+	if o.form == "json" {
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		e.SetEscapeHTML(false)
+		return e.Encode(document)
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	people(t)
+	return t.Flush()
+}
+
+// row writes one line of a table.
+func row(w io.Writer, cells ...any) {
+	texts := make([]string, len(cells))
+	for i, c := range cells {
+		texts[i] = fmt.Sprint(c)
+	}
+	fmt.Fprintln(w, strings.TrimRight(strings.Join(texts, "\t"), "\t "))
+}
+
+// number writes an integer with thin groups, 1,234,567.
+func number(n int64) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// size writes a number of bytes for people.
+func size(n int64) string {
+	const units = "kMGTPE"
+	if n < 1000 {
+		return fmt.Sprintf("%d B", n)
+	}
+	f := float64(n)
+	i := -1
+	for f >= 1000 && i < len(units)-1 {
+		f /= 1000
+		i++
+	}
+	return fmt.Sprintf("%.1f %cB", f, units[i])
+}
+
+func clock(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return t.UTC().Format("2006-01-02 15:04:05")
+}
+
+// known writes -1, which stands for "none", as a dash.
+func known(n int64) string {
+	if n < 0 {
+		return "-"
+	}
+	return fmt.Sprint(n)
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sluicedata/sluice/pipeline"
+)
+
+func (a *app) runCommand() *cobra.Command {
+	var (
+		trigger        string
+		maxBatches     int64
+		adoptTable     bool
+		topicRecreated string
+	)
+	cmd := &cobra.Command{
+		Use:   "run FILE.yaml",
+		Short: "Run a pipeline by its trigger",
+		Long: `Run a pipeline: go on where it stopped, and read what is new into the table, batch by batch.
+
+The first SIGINT or SIGTERM ends the run cleanly: the batch in flight is finished or leaves no trace. The second ends it at
+once, which is as safe: the next run goes on from what is in the table.`,
+		Example: "  sluice run orders.yaml\n  sluice run orders.yaml --trigger 'every 10s'\n  sluice run orders.yaml --max-batches 1",
+		Args:    exactly("FILE.yaml"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f, err := pipeline.Load(args[0], os.LookupEnv)
+			if err != nil {
+				return err
+			}
+			options := pipeline.BuildOptions{Version: version, MaxBatches: maxBatches}
+			if trigger != "" {
+				t, err := pipeline.ParseTrigger(trigger)
+				if err != nil {
+					return usageError{fmt.Errorf("--trigger %q: %w", trigger, err)}
+				}
+				options.Trigger = &t
+			}
+			switch topicRecreated {
+			case "", "fail":
+			case "from-earliest":
+				options.TopicRecreated = true
+			default:
+				return usageError{fmt.Errorf("--topic-recreated %q: write fail or from-earliest", topicRecreated)}
+			}
+			if maxBatches < 0 {
+				return usageError{fmt.Errorf("--max-batches %d: write a number above 0, or 0 for no limit", maxBatches)}
+			}
+			return a.run(cmd, f, options, adoptTable)
+		},
+	}
+	cmd.Flags().StringVar(&trigger, "trigger", "", `in place of the file's: available-now, continuous or "every 10s"`)
+	cmd.Flags().Int64Var(&maxBatches, "max-batches", 0, "stop after so many batches; 0: no limit")
+	cmd.Flags().BoolVar(&adoptTable, "adopt-table", false, "first make the checkpoint anew from the table's own record; for a run that was refused")
+	cmd.Flags().StringVar(&topicRecreated, "topic-recreated", "", "what to do about a Kafka topic that was deleted and created again: fail or from-earliest")
+	return cmd
+}
+
+func (a *app) run(cmd *cobra.Command, f *pipeline.File, options pipeline.BuildOptions, adopt bool) (err error) {
+	if adopt {
+		if err := a.adopt(cmd, f, options); err != nil {
+			return err
+		}
+	}
+	watch := newWatch(a.log.With("pipeline", f.Name), a.stderr)
+	defer watch.end()
+	options.Events = watch.events()
+	p, err := pipeline.Build(f, options)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.Close()) }()
+	if err := p.Engine.Run(cmd.Context()); err != nil {
+		return err
+	}
+	watch.summary()
+	return nil
+}
+
+func (a *app) adopt(cmd *cobra.Command, f *pipeline.File, options pipeline.BuildOptions) error {
+	p, err := pipeline.Build(f, options)
+	if err != nil {
+		return err
+	}
+	record, err := p.Adopt(cmd.Context())
+	if err := errors.Join(err, p.Close()); err != nil {
+		return err
+	}
+	a.log.Warn("the checkpoint was made anew from the table's record", "pipeline", f.Name, "batch", record.Batch, "partitions", len(record.Ranges))
+	return nil
+}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sluicedata/sluice/batch"
+	"github.com/sluicedata/sluice/pipeline"
+)
+
+func (a *app) statusCommand() *cobra.Command {
+	return a.inspect("status FILE.yaml", "Show where a pipeline stands: batches, positions, lag, the last error",
+		func(cmd *cobra.Command, p *pipeline.Pipeline, out *output) error {
+			s, err := p.Status(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return out.print(a.stdout, s, func(w io.Writer) { printStatus(w, s) })
+		})
+}
+
+func (a *app) auditCommand() *cobra.Command {
+	cmd := a.inspect("audit FILE.yaml", "Prove from the table's log alone that every range was committed once",
+		func(cmd *cobra.Command, p *pipeline.Pipeline, out *output) error {
+			report, err := p.Audit(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return errors.Join(out.print(a.stdout, report, func(w io.Writer) { printAudit(w, report) }), report.Err())
+		})
+	cmd.Long = `Prove from the table's log alone that every range was committed once: no gap, no overlap, no file twice.
+
+The exit code is 3 when a fault is found; each fault is printed with the table version and the batch that it is in.`
+	return cmd
+}
+
+// inspect makes a verb that looks at a pipeline.
+func (a *app) inspect(use, short string, look func(*cobra.Command, *pipeline.Pipeline, *output) error) *cobra.Command {
+	var out output
+	cmd := &cobra.Command{
+		Use: use, Short: short, Args: exactly("FILE.yaml"),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if err := out.check(); err != nil {
+				return err
+			}
+			f, err := pipeline.Load(args[0], os.LookupEnv)
+			if err != nil {
+				return err
+			}
+			p, err := pipeline.Build(f, pipeline.BuildOptions{Version: version, Events: batch.Events{Notice: func(text string) { a.log.Warn(text) }}})
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, p.Close()) }()
+			return look(cmd, p, &out)
+		},
+	}
+	out.flag(cmd)
+	return cmd
+}
+
+func printStatus(w io.Writer, s *batch.Status) {
+	row(w, "pipeline", s.Pipeline)
+	row(w, "planned batch", known(s.Planned))
+	row(w, "committed batch", known(s.Committed))
+	row(w, "table version", known(s.Version))
+	row(w, "rows committed", number(s.Rows))
+	row(w, "bad records", number(s.Bad))
+	if s.LastError != nil {
+		row(w, "last error", fmt.Sprintf("%s, batch %d: %s", clock(s.LastError.Time), s.LastError.Batch, strings.ReplaceAll(s.LastError.Error, "\n", " ")))
+	}
+	for _, n := range s.Notices {
+		row(w, "notice", n)
+	}
+	if s.Refused != "" {
+		fmt.Fprintf(w, "\nA run would be %s\n", s.Refused)
+	}
+	if len(s.Unknown) > 0 {
+		fmt.Fprintln(w)
+		row(w, "UNKNOWN FIELD", "RECORDS")
+		for _, path := range slices.Sorted(maps.Keys(s.Unknown)) {
+			row(w, path, number(s.Unknown[path]))
+		}
+	}
+	fmt.Fprintln(w)
+	row(w, "PARTITION", "POSITION", "END", "LAG", "NOTE")
+	for _, l := range s.Positions {
+		row(w, l.Partition, l.Position, l.End, l.End-l.Position, l.Note)
+	}
+}
+
+func printAudit(w io.Writer, r *batch.AuditReport) {
+	if r.Commits == 0 {
+		fmt.Fprintf(w, "The table's %d versions hold no batch of pipeline %s.\n", r.Versions, r.Pipeline)
+	} else {
+		fmt.Fprintf(w, "Batches %d to %d of pipeline %s: %d commits among %d versions, %s rows, %s bad records, %s positions lost at the source.\n\n",
+			r.FirstBatch, r.LastBatch, r.Pipeline, r.Commits, r.Versions, number(r.Rows), number(r.Bad), number(r.Lost))
+		row(w, "PARTITION", "FROM", "TO")
+		for i, p := range r.Partitions {
+			if i == shownRanges {
+				fmt.Fprintf(w, "… and %d more\n", len(r.Partitions)-shownRanges)
+				break
+			}
+			row(w, p.Partition, p.From, p.To)
+		}
+		fmt.Fprintln(w)
+	}
+	for _, f := range r.Faults {
+		fmt.Fprintf(w, "FAULT  version %d, batch %d: %s\n", f.Version, f.Batch, f.Problem)
+	}
+	if len(r.Faults) == 0 && r.Commits > 0 {
+		fmt.Fprintln(w, "Every range was committed once: no gap, no overlap, no file twice.")
+	}
+}

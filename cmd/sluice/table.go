@@ -1,0 +1,251 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sluicedata/sluice/commitlog"
+	"github.com/sluicedata/sluice/schema"
+	"github.com/sluicedata/sluice/storage/local"
+	"github.com/sluicedata/sluice/table"
+)
+
+func (a *app) tableCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "table", Short: "Look into a Delta table", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	cmd.AddCommand(
+		a.snapshotCommand("show PATH", "Show what a table is: version, size, partitioning, properties", showTable),
+		a.snapshotCommand("schema PATH", "Show the columns of a table", showSchema),
+		a.snapshotCommand("files PATH", "List the data files of a version", showFiles),
+		a.historyCommand(),
+		a.scanCommand(),
+	)
+	return cmd
+}
+
+// openTable opens the table at a path for reading.
+func openTable(path string) *table.Table {
+	return table.New(local.New(path), table.Options{EngineVersion: version})
+}
+
+// snapshotCommand makes a verb that shows something of one version.
+func (a *app) snapshotCommand(use, short string, show func(path string, s *table.Snapshot) (document any, people func(io.Writer))) *cobra.Command {
+	var (
+		out output
+		at  int64
+	)
+	cmd := &cobra.Command{
+		Use: use, Short: short, Args: exactly("PATH"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := out.check(); err != nil {
+				return err
+			}
+			s, err := openTable(args[0]).Snapshot(cmd.Context(), at)
+			if err != nil {
+				return fmt.Errorf("read table %s: %w", args[0], err)
+			}
+			document, people := show(args[0], s)
+			return out.print(a.stdout, document, people)
+		},
+	}
+	out.flag(cmd)
+	versionFlag(cmd, &at)
+	return cmd
+}
+
+func versionFlag(cmd *cobra.Command, at *int64) {
+	cmd.Flags().Int64Var(at, "version", table.Newest, "version of the table; -1: the newest")
+}
+
+type tableView struct {
+	Path             string            `json:"path"`
+	ID               string            `json:"id"`
+	Version          int64             `json:"version"`
+	Protocol         protocolView      `json:"protocol"`
+	Files            int               `json:"files"`
+	Bytes            int64             `json:"bytes"`
+	Rows             int64             `json:"rows"` // -1: not all files tell
+	PartitionColumns []string          `json:"partition_columns"`
+	Columns          []columnView      `json:"columns"`
+	Properties       map[string]string `json:"properties"`
+	Pipelines        []appView         `json:"pipelines"`
+}
+
+type protocolView struct {
+	Reader int `json:"min_reader_version"`
+	Writer int `json:"min_writer_version"`
+}
+
+type appView struct {
+	App     string `json:"app"`
+	Batch   int64  `json:"batch"`
+	Version int64  `json:"version"`
+}
+
+type columnView struct {
+	Name     string `json:"name"`
+	Type     string `json:"type"`
+	Nullable bool   `json:"nullable"`
+}
+
+func showTable(path string, s *table.Snapshot) (any, func(io.Writer)) {
+	state := s.State()
+	v := &tableView{
+		Path: path, ID: s.ID(), Version: s.Version(), Protocol: protocolView{state.Protocol.MinReaderVersion, state.Protocol.MinWriterVersion},
+		PartitionColumns: append([]string{}, s.PartitionColumns()...), Columns: columnViews(s.Schema()), Properties: s.Properties(), Pipelines: []appView{},
+	}
+	for _, f := range s.Files() {
+		v.Files++
+		v.Bytes += f.Size
+		if f.Rows < 0 || v.Rows < 0 {
+			v.Rows = -1
+			continue
+		}
+		v.Rows += f.Rows
+	}
+	for id, app := range state.Apps {
+		v.Pipelines = append(v.Pipelines, appView{id, app.Batch, app.Version})
+	}
+	slices.SortFunc(v.Pipelines, func(a, b appView) int { return cmp.Compare(a.App, b.App) })
+	return v, v.print
+}
+
+func (v *tableView) print(w io.Writer) {
+	row(w, "path", v.Path)
+	row(w, "id", v.ID)
+	row(w, "version", v.Version)
+	row(w, "protocol", fmt.Sprintf("reader %d, writer %d", v.Protocol.Reader, v.Protocol.Writer))
+	row(w, "rows", known(v.Rows))
+	row(w, "files", v.Files)
+	row(w, "size", size(v.Bytes))
+	row(w, "partitioned by", cmp.Or(strings.Join(v.PartitionColumns, ", "), "-"))
+	for _, key := range slices.Sorted(maps.Keys(v.Properties)) {
+		row(w, "property", key+" = "+v.Properties[key])
+	}
+	for _, p := range v.Pipelines {
+		row(w, "pipeline", fmt.Sprintf("%s, batch %d (version %d)", p.App, p.Batch, p.Version))
+	}
+	fmt.Fprintln(w)
+	printColumns(w, v.Columns)
+}
+
+func columnViews(t *schema.Type) []columnView {
+	views := make([]columnView, len(t.Fields))
+	for i, f := range t.Fields {
+		views[i] = columnView{f.Name, f.Type.DDL(), f.Nullable}
+	}
+	return views
+}
+
+func printColumns(w io.Writer, columns []columnView) {
+	row(w, "COLUMN", "TYPE", "NULL")
+	for _, c := range columns {
+		null := "yes"
+		if !c.Nullable {
+			null = "no"
+		}
+		row(w, c.Name, c.Type, null)
+	}
+}
+
+func showSchema(_ string, s *table.Snapshot) (any, func(io.Writer)) {
+	columns := columnViews(s.Schema())
+	document := map[string]any{"version": s.Version(), "columns": columns, "delta_schema": json.RawMessage(s.Schema().JSON())}
+	return document, func(w io.Writer) { printColumns(w, columns) }
+}
+
+type fileView struct {
+	Path      string             `json:"path"`
+	Partition map[string]*string `json:"partition_values"`
+	Rows      int64              `json:"rows"`
+	Bytes     int64              `json:"bytes"`
+	Modified  time.Time          `json:"modified"`
+}
+
+func showFiles(_ string, s *table.Snapshot) (any, func(io.Writer)) {
+	views := []fileView{}
+	adds := s.State().Adds
+	for i, f := range s.Files() {
+		views = append(views, fileView{f.Path, adds[i].PartitionValues, f.Rows, f.Size, f.Modified.UTC()})
+	}
+	document := map[string]any{"version": s.Version(), "files": views}
+	return document, func(w io.Writer) {
+		row(w, "PATH", "ROWS", "BYTES", "MODIFIED")
+		for _, f := range views {
+			row(w, f.Path, known(f.Rows), f.Bytes, clock(f.Modified))
+		}
+	}
+}
+
+type commitView struct {
+	Version   int64             `json:"version"`
+	Time      time.Time         `json:"time"`
+	Operation string            `json:"operation"`
+	Engine    string            `json:"engine"`
+	Added     int               `json:"files_added"`
+	Removed   int               `json:"files_removed"`
+	Metrics   map[string]string `json:"metrics"`
+	Batches   []appView         `json:"batches"`
+}
+
+func (a *app) historyCommand() *cobra.Command {
+	var (
+		out output
+		at  int64
+	)
+	cmd := &cobra.Command{
+		Use: "history PATH", Short: "List the versions of a table, newest first", Args: exactly("PATH"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := out.check(); err != nil {
+				return err
+			}
+			views := []commitView{}
+			err := openTable(args[0]).History(cmd.Context(), func(c *commitlog.Commit) error {
+				if at == table.Newest || c.Version <= at {
+					views = append(views, viewOf(c))
+				}
+				return nil
+			})
+			if err != nil {
+				return fmt.Errorf("read the history of table %s: %w", args[0], err)
+			}
+			slices.Reverse(views)
+			return out.print(a.stdout, map[string]any{"commits": views}, func(w io.Writer) { printHistory(w, views) })
+		},
+	}
+	out.flag(cmd)
+	versionFlag(cmd, &at)
+	return cmd
+}
+
+func viewOf(c *commitlog.Commit) commitView {
+	v := commitView{Version: c.Version, Time: c.Time().UTC(), Added: len(c.Adds), Removed: len(c.Removes), Metrics: map[string]string{}, Batches: []appView{}}
+	if c.Info != nil {
+		v.Operation, v.Engine = c.Info.Operation, c.Info.EngineInfo
+		if c.Info.OperationMetrics != nil {
+			v.Metrics = c.Info.OperationMetrics
+		}
+	}
+	for _, t := range c.Txns {
+		v.Batches = append(v.Batches, appView{t.AppID, t.Version, c.Version})
+	}
+	return v
+}
+
+func printHistory(w io.Writer, views []commitView) {
+	row(w, "VERSION", "TIME", "OPERATION", "ADDED", "REMOVED", "ROWS", "BATCH", "ENGINE")
+	for _, v := range views {
+		var batches []string
+		for _, b := range v.Batches {
+			batches = append(batches, fmt.Sprintf("%s %d", b.App, b.Batch))
+		}
+		row(w, v.Version, clock(v.Time), cmp.Or(v.Operation, "-"), v.Added, v.Removed, cmp.Or(v.Metrics["numOutputRows"], "-"), cmp.Or(strings.Join(batches, ", "), "-"), cmp.Or(v.Engine, "-"))
+	}
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/sluicedata/sluice/batch"
+	"github.com/sluicedata/sluice/offsetlog"
+	"github.com/sluicedata/sluice/source"
+)
+
+// watch turns the engine's events into log lines, and on a terminal into one line that shows how far the run is.
+type watch struct {
+	log     *slog.Logger
+	line    *progressLine // nil where stderr is no terminal
+	began   time.Time
+	batches int64
+	rows    int64
+	bad     int64
+	bytes   int64
+	lag     int64
+	badSaid map[int64]int // by batch
+	idle    bool
+}
+
+func newWatch(log *slog.Logger, stderr io.Writer) *watch {
+	w := &watch{log: log, began: time.Now(), badSaid: map[int64]int{}}
+	if f, ok := stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		w.line = &progressLine{w: f}
+		w.log = slog.New(&aboveLine{log.Handler(), w.line})
+	}
+	return w
+}
+
+// badPerBatch is how many bad records of a batch are logged one by one; all are counted.
+const badPerBatch = 5
+
+func (w *watch) events() batch.Events {
+	return batch.Events{
+		Notice:    func(text string) { w.log.Warn(text) },
+		Recovered: w.recovered,
+		Swept:     func(n int) { w.log.Info("cleared up after an earlier run", "objects", n) },
+		Planned: func(p offsetlog.Plan, replay bool) {
+			w.idle = false
+			w.log.Debug("planned", "batch", p.Batch, "ranges", len(p.Ranges), "replay", replay)
+		},
+		Progress:    w.progress,
+		BadRecord:   w.badRecord,
+		Lost:        w.lost,
+		Quarantined: func(b, n, v int64) { w.log.Info("quarantined", "batch", b, "records", n, "version", v) },
+		Committed:   w.committed,
+		Empty:       func(b int64) { w.log.Debug("batch has no rows", "batch", b) },
+		Waiting:     w.waiting,
+	}
+}
+
+func (w *watch) recovered(committed int64, rerun int) {
+	if committed < 0 && rerun == 0 {
+		w.log.Info("first run")
+		return
+	}
+	w.log.Info("going on", "committed_batch", committed, "rerun", rerun)
+}
+
+func (w *watch) badRecord(f batch.Fault) {
+	switch w.badSaid[f.Batch]++; {
+	case w.badSaid[f.Batch] <= badPerBatch:
+		w.log.Warn("bad record", "batch", f.Batch, "where", f.Where, "reason", f.Reason)
+	case w.badSaid[f.Batch] == badPerBatch+1:
+		w.log.Warn("more bad records; the rest of this batch is only counted", "batch", f.Batch)
+	}
+}
+
+func (w *watch) lost(ranges []offsetlog.Range) {
+	for _, r := range ranges {
+		w.log.Warn("the source lost records; passed over (on_data_loss: skip)", "partition", r.Partition, "from", r.From, "to", r.To)
+	}
+}
+
+func (w *watch) committed(d batch.Done) {
+	delete(w.badSaid, d.Record.Batch)
+	w.batches++
+	w.rows += d.Record.Rows
+	w.bad += d.Record.Bad
+	w.bytes += d.Bytes
+	attrs := []any{"batch", d.Record.Batch, "version", d.Commit.Version, "rows", d.Record.Rows, "files", d.Commit.Files, "bytes", d.Commit.Bytes, "took", d.Duration.Round(time.Millisecond)}
+	if d.Record.Bad > 0 {
+		attrs = append(attrs, "bad", d.Record.Bad)
+	}
+	if d.Replay {
+		attrs = append(attrs, "replay", true)
+	}
+	w.log.Info("committed", attrs...)
+}
+
+func (w *watch) progress(p batch.Progress) {
+	if w.line == nil {
+		return
+	}
+	took := time.Since(w.began).Seconds()
+	rows := w.rows + p.Rows
+	w.line.show(fmt.Sprintf("batch %d  %s rows  %s  %s rows/s  lag %s", p.Batch, number(rows), size(w.bytes+p.Bytes), number(int64(float64(rows)/max(took, 0.001))), number(w.lag)))
+}
+
+func (w *watch) waiting(lag []source.Lag) {
+	w.lag = 0
+	for _, l := range lag {
+		w.lag += l.End - l.Position
+		if l.Note != "" && !w.idle {
+			w.log.Warn(l.Note, "partition", l.Partition)
+		}
+	}
+	if w.line != nil {
+		w.line.show(fmt.Sprintf("waiting  %s rows so far  lag %s", number(w.rows), number(w.lag)))
+	}
+	if !w.idle {
+		w.log.Debug("waiting for records", "lag", w.lag)
+	}
+	w.idle = true
+}
+
+func (w *watch) end() {
+	if w.line != nil {
+		w.line.clear()
+	}
+}
+
+func (w *watch) summary() {
+	w.log.Info("done", "batches", w.batches, "rows", w.rows, "bad", w.bad, "source_bytes", w.bytes, "took", time.Since(w.began).Round(time.Millisecond))
+}
+
+// progressLine is the last line of a terminal, written over again and again, but not too often.
+type progressLine struct {
+	w     io.Writer
+	shown int
+	last  time.Time
+}
+
+func (l *progressLine) show(text string) {
+	if time.Since(l.last) < 100*time.Millisecond {
+		return
+	}
+	l.last = time.Now()
+	fmt.Fprintf(l.w, "\r%s%s", text, strings.Repeat(" ", max(0, l.shown-len(text))))
+	l.shown = len(text)
+}
+
+func (l *progressLine) clear() {
+	if l.shown > 0 {
+		fmt.Fprintf(l.w, "\r%s\r", strings.Repeat(" ", l.shown))
+		l.shown = 0
+	}
+}
