@@ -59,7 +59,6 @@ func (c *cluster) retry(ctx context.Context, what string, attempt func(context.C
 	begun := time.Now()
 	var failed []string // what was reported
 	for wait := backoffMin; ; wait = min(wait*2, backoffMax) {
-		failed = slices.Compact(failed)
 		one, cancel := context.WithTimeout(ctx, attemptTimeout)
 		err := attempt(one)
 		cancel()
@@ -75,8 +74,11 @@ func (c *cluster) retry(ctx context.Context, what string, attempt func(context.C
 			return fmt.Errorf("%s: Kafka at %s: %w%s", what, c.cfg.address(), err, advice(err))
 		}
 		if wait > backoffMin { // a connection that was closed, or a leader that moved, is daily business
-			failed = append(failed, cause(what, err))
-			c.outages.report(cause(what, err), fmt.Sprintf("%s: Kafka at %s: %v", what, c.cfg.address(), err))
+			broken := cause(what, err)
+			if !slices.Contains(failed, broken) {
+				failed = append(failed, broken)
+			}
+			c.outages.report(broken, fmt.Sprintf("%s: Kafka at %s: %v", what, c.cfg.address(), err))
 		}
 		if err := sleep(ctx, wait); err != nil {
 			return fmt.Errorf("%s: %w", what, err)
