@@ -40,6 +40,18 @@ authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
 super.users=User:ANONYMOUS`, plain, secure, controller, login, PlainUser, PlainPassword, filepath.Join(data, "server.pem"))
 }
 
+// Certificate writes a certificate for the loopback address, which signs itself and serves either side: caFile holds it
+// alone, pairFile with its key.
+func Certificate(tb testing.TB) (caFile, pairFile string) {
+	tb.Helper()
+	dir := tb.TempDir()
+	caFile, err := certify(dir)
+	if err != nil {
+		tb.Fatalf("make a certificate: %v", err)
+	}
+	return caFile, filepath.Join(dir, "server.pem")
+}
+
 // certify writes a self-signed certificate for the loopback address, and its key, into data.
 func certify(data string) (caFile string, err error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

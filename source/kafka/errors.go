@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -100,10 +101,13 @@ func untrusted(err error) bool {
 		hostname     x509.HostnameError
 		invalid      x509.CertificateInvalidError
 		header       tls.RecordHeaderError
-		alert        tls.AlertError
+		alert        *net.OpError // how crypto/tls wraps what the other side objects to
 	)
+	if errors.As(err, &alert) && alert.Op == "remote error" {
+		return true
+	}
 	return errors.As(err, &verification) || errors.As(err, &authority) || errors.As(err, &hostname) ||
-		errors.As(err, &invalid) || errors.As(err, &header) || errors.As(err, &alert)
+		errors.As(err, &invalid) || errors.As(err, &header)
 }
 
 // wrongListener says whether the other side hung up on, or answered something else than Kafka to, the first request. The

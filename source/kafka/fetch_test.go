@@ -16,11 +16,11 @@ func batch(first, last int64, values ...string) []byte {
 	var records []byte
 	for i, v := range values {
 		var body []byte
-		body = append(body, 0)                          // attributes
-		body = binary.AppendVarint(body, 0)             // timestamp delta
-		body = binary.AppendVarint(body, int64(i))      // offset delta
-		body = binary.AppendVarint(body, -1)            // no key
-		body = binary.AppendVarint(body, int64(len(v))) //
+		body = append(body, 0)                     // attributes
+		body = binary.AppendVarint(body, 0)        // timestamp delta
+		body = binary.AppendVarint(body, int64(i)) // offset delta
+		body = binary.AppendVarint(body, -1)       // no key
+		body = binary.AppendVarint(body, int64(len(v)))
 		body = append(body, v...)
 		body = binary.AppendVarint(body, 0) // headers
 		records = append(binary.AppendVarint(records, int64(len(body))), body...)

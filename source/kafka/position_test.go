@@ -39,7 +39,8 @@ func TestPositionsAreTheEndsOfTheLatestIncarnation(t *testing.T) {
 		{"the newest wins", [][]offsetlog.Range{{r("t/0", a, 0, 5), r("t/1", a, 0, 0)}, {r("t/0", a, 5, 9)}}, map[string]map[int32]int64{"t": {0: 9, 1: 0}}},
 		{"lost counts as covered", [][]offsetlog.Range{{lost("t/0", a, 0, 5), r("t/0", a, 5, 5)}}, map[string]map[int32]int64{"t": {0: 5}}},
 		{
-			"a new incarnation ends all partitions of the old one", [][]offsetlog.Range{{r("t/0", a, 0, 50), r("t/1", a, 0, 70)}, {r("t/0", b, 0, 3)}},
+			"a new incarnation ends all partitions of the old one",
+			[][]offsetlog.Range{{r("t/0", a, 0, 50), r("t/1", a, 0, 70)}, {r("t/0", b, 0, 3)}},
 			map[string]map[int32]int64{"t": {0: 3}},
 		},
 		{"an id learned later is the same topic", [][]offsetlog.Range{{r("t/0", "", 0, 5)}, {r("t/0", a, 5, 6), r("t/1", a, 0, 2)}}, map[string]map[int32]int64{"t": {0: 6, 1: 2}}},

@@ -1,6 +1,7 @@
 package kafka
 
 import (
+	"crypto/tls"
 	"errors"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/sluicedata/sluice/internal/kafkatest"
@@ -80,5 +82,27 @@ func TestSecureConnections(t *testing.T) {
 				t.Errorf("it took %v", d)
 			}
 		})
+	}
+}
+
+func TestClientCertificate(t *testing.T) {
+	caFile, pairFile := kafkatest.Certificate(t)
+	ours := TLS{Enabled: true, CAFile: caFile, CertFile: pairFile, KeyFile: pairFile}
+	var found faults
+	serving := ours.config(&found)
+	dialing := ours.config(&found)
+	if len(found) > 0 {
+		t.Fatal(found)
+	}
+	serving.ClientCAs, serving.ClientAuth = serving.RootCAs, tls.RequireAndVerifyClientCert
+	c := kafkatest.Fake(t, kfake.TLS(serving), kfake.SeedTopics(1, "orders"))
+	c.ProduceWith(t, "orders", 0, []kgo.Opt{kgo.DialTLSConfig(dialing)}, kafkatest.Record("v"))
+
+	p := begin(t, c, func(cfg *Config) { cfg.TLS = ours }, "orders")
+	expect(t, "records", []string{"orders/0@0=v"}, p.all(source.Limits{}))
+
+	p = begin(t, c, func(cfg *Config) { cfg.TLS = TLS{Enabled: true, CAFile: caFile} }, "orders")
+	if _, err := p.source.Next(t.Context(), source.Limits{}); err == nil || !strings.Contains(err.Error(), "check tls") {
+		t.Errorf("without a certificate: %v", err)
 	}
 }

@@ -34,7 +34,7 @@ type Source struct {
 	cfg      Config
 	cluster  *cluster
 	sizes    *sizes
-	noted    map[string]bool     // partitions whose first appearance was said
+	noted    map[string]bool     // notices of Next that were given
 	unpinned bool                // the positions hold what no recorded plan holds yet
 	ends     map[partition]int64 // where Bound stops Next; nil: nowhere
 
