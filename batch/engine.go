@@ -70,6 +70,9 @@ func New(c Config) *Engine {
 	if c.Settings.Poll == 0 {
 		c.Settings.Poll = defaultPoll
 	}
+	if c.Settings.KeepPlans == 0 {
+		c.Settings.KeepPlans = defaultKeepPlans
+	}
 	return &Engine{Config: c, committed: offsetlog.Committed{Batch: -1, Version: -1}}
 }
 

@@ -49,15 +49,15 @@ type Settings struct {
 	MaxBadRecords int64
 	// MaxBatches ends the run after this many new or repeated batches; 0: no limit.
 	MaxBatches int64
+	// KeepPlans is how many plans stay in the offset log, so that a table that went back can be brought forward; default
+	// 100.
+	KeepPlans int64
 	// Poll is the pause between two looks of a Continuous trigger at a source that has nothing new; default 100 ms.
 	Poll time.Duration
 }
 
 const (
-	// keepPlans is how many plans stay in the offset log, so that a table that went back can be brought forward.
-	keepPlans = 100
-	// pruneEvery batches the plans beyond that are removed.
-	pruneEvery = 20
+	defaultKeepPlans = 100
 	// A pipeline whose batches have no rows commits its position at the latest after so many batches, or so long.
 	emptyBatches = 100
 	emptyFor     = 10 * time.Minute

@@ -146,15 +146,15 @@ func (e *Engine) plan(ctx context.Context, planned source.Planned) (offsetlog.Pl
 	return stored, nil
 }
 
-// first is the oldest batch whose plan is kept: keepPlans are, and never fewer than recovery compares with the table's
-// newest commit. It moves in steps, so that most batches prune nothing.
+// first is the oldest batch whose plan is kept: Settings.KeepPlans are, and never fewer than recovery compares with the
+// table's newest commit. It moves in steps of a fifth of that, so that most batches prune nothing.
 func (e *Engine) first() int64 {
 	plans := e.log.Plans()
 	if len(plans) == 0 {
 		return 0
 	}
-	first := plans[0].Batch
-	if limit := min(e.nextBatch()-keepPlans, e.committedSince); limit >= first+pruneEvery {
+	first, keep := plans[0].Batch, e.Settings.KeepPlans
+	if limit := min(e.nextBatch()-keep, e.committedSince); limit >= first+max(1, keep/5) {
 		return limit
 	}
 	return first

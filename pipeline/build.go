@@ -25,6 +25,7 @@ type BuildOptions struct {
 	MaxBatches int64    // 0: no limit
 	// TopicRecreated goes on with a Kafka topic that was deleted and created again, from its beginning.
 	TopicRecreated bool
+	KeepPlans      int64 // of the offset log; 0: the engine's default
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 	// Wrap, if set, stands around each store as it is opened: "checkpoint", "seen", "table", "quarantine", "landing".
@@ -105,6 +106,7 @@ func settings(f *File, o BuildOptions) batch.Settings {
 	s := batch.Settings{
 		Limits:     source.Limits{MaxRecords: f.Batch.MaxRecords, MaxBytes: f.Batch.MaxBytes, MaxFiles: f.Batch.MaxFiles},
 		MinRecords: f.Batch.MinRecords, MaxDelay: f.Batch.MaxDelay, MaxBadRecords: f.OnError.MaxBadRecords, MaxBatches: o.MaxBatches,
+		KeepPlans: o.KeepPlans,
 	}
 	trigger := f.Trigger
 	if o.Trigger != nil {
