@@ -1,0 +1,196 @@
+package proof
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+
+	"github.com/sluicedata/sluice/batch"
+	"github.com/sluicedata/sluice/commitlog"
+	"github.com/sluicedata/sluice/internal/interop"
+	"github.com/sluicedata/sluice/storage/local"
+	"github.com/sluicedata/sluice/table"
+)
+
+// check proves that a site's table holds the producer's notes, each once, in everybody's eyes.
+func (s *site) check(t *testing.T, p *producer) {
+	t.Helper()
+	counts := map[string]int{}
+	scan(t, s.table, []string{"id"}, func(rows arrow.Record) {
+		for _, id := range rows.Column(0).(*array.Int64).Int64Values() {
+			counts[fmt.Sprint(id)]++
+		}
+	})
+	want := map[string]int{}
+	for id := range p.notes {
+		want[fmt.Sprint(id)] = 1
+	}
+	diff(t, "notes", counts, want)
+	s.checkAudit(t, p.notes)
+	foreign := []interop.Table{{
+		Path: s.table, Columns: []string{"id", "part", "text"},
+		Versions: map[int64]interop.Content{newest(t, s.table): {Rows: p.notes, Hash: notesHash(p.notes)}},
+	}}
+	if p.bad > 0 {
+		s.checkQuarantined(t, p.bad)
+		foreign = append(foreign, someVersions(t, s.quarantine()))
+	}
+	checkDisk(t, s.table)
+	checkDisk(t, s.quarantine())
+	interop.Check(t, append(foreign, someVersions(t, s.table))...)
+}
+
+func (s *site) checkQuarantined(t *testing.T, bad int64) {
+	t.Helper()
+	counts, want := map[string]int{}, map[string]int{}
+	scan(t, s.quarantine(), []string{"value"}, func(rows arrow.Record) {
+		for i := range int(rows.NumRows()) {
+			counts[string(rows.Column(0).(*array.Binary).Value(i))]++
+		}
+	})
+	for i := range bad {
+		want[badNote(i)] = 1
+	}
+	diff(t, "bad records", counts, want)
+}
+
+// diff reports what is not there as often as it should be.
+func diff(t *testing.T, what string, got, want map[string]int) {
+	t.Helper()
+	wrong := 0
+	for key, n := range want {
+		if got[key] != n {
+			if wrong++; wrong <= 10 {
+				t.Errorf("%s: %s is there %d times, want %d", what, key, got[key], n)
+			}
+		}
+	}
+	for key, n := range got {
+		if want[key] == 0 {
+			if wrong++; wrong <= 10 {
+				t.Errorf("%s: %s is there %d times, and was never produced", what, key, n)
+			}
+		}
+	}
+	if wrong > 10 {
+		t.Errorf("%s: %d are wrong in all", what, wrong)
+	}
+}
+
+// checkAudit wants the program's own audit to pass and to count the rows.
+func (s *site) checkAudit(t *testing.T, rows int64) {
+	t.Helper()
+	var report batch.AuditReport
+	out := run(t, 0, "audit", s.file, "-o", "json").stdout.Bytes()
+	if err := json.Unmarshal(out, &report); err != nil {
+		t.Fatalf("audit: %v\n%s", err, out)
+	}
+	if report.Rows != rows || len(report.Faults) > 0 {
+		t.Errorf("audit: %d rows and faults %v, want %d rows and none", report.Rows, report.Faults, rows)
+	}
+}
+
+func open(path string) *table.Table { return table.New(local.New(path), table.Options{}) }
+
+func snapshot(t *testing.T, path string, version int64) *table.Snapshot {
+	t.Helper()
+	s, err := open(path).Snapshot(t.Context(), version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func newest(t *testing.T, path string) int64 {
+	t.Helper()
+	return snapshot(t, path, table.Newest).Version()
+}
+
+func scan(t *testing.T, path string, columns []string, fn func(arrow.Record)) {
+	t.Helper()
+	err := snapshot(t, path, table.Newest).Scan(t.Context(), table.ScanOptions{Columns: columns}, func(rows arrow.Record) error {
+		fn(rows)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// someVersions asks for the first version of a table, its newest, and one between them, as our own scan sees them.
+func someVersions(t *testing.T, path string) interop.Table {
+	t.Helper()
+	last := newest(t, path)
+	asked := interop.Table{Path: path, Versions: map[int64]interop.Content{}}
+	for _, version := range []int64{0, last / 2, last} {
+		s := snapshot(t, path, version)
+		var records []arrow.Record
+		err := s.Scan(t.Context(), table.ScanOptions{}, func(rows arrow.Record) error {
+			rows.Retain()
+			records = append(records, rows)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := interop.ContentOf(s.Schema().ArrowSchema(), records)
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked.Versions[version] = content
+	}
+	return asked
+}
+
+// checkDisk wants every file below a table's folder to be referred to by a version, or to be the log's or a checkpoint's.
+func checkDisk(t *testing.T, path string) {
+	t.Helper()
+	known := map[string]bool{}
+	err := open(path).History(t.Context(), func(c *commitlog.Commit) error {
+		for i := range c.Adds {
+			known[c.Adds[i].Path] = true
+		}
+		return nil
+	})
+	if err != nil {
+		return // there is no such table
+	}
+	var strays []string
+	err = filepath.WalkDir(path, func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		key, err := filepath.Rel(path, name)
+		if err != nil {
+			return err
+		}
+		key = filepath.ToSlash(key)
+		switch {
+		case strings.Contains(key, "_staging/"):
+			strays = append(strays, key)
+		case strings.HasPrefix(key, "_delta_log/"), strings.HasPrefix(key, "_sluice/"):
+		case known[key]:
+			delete(known, key)
+		default:
+			strays = append(strays, key)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(strays) > 0 {
+		t.Errorf("%s: files that no version refers to: %v", path, strays)
+	}
+	if len(known) > 0 {
+		t.Errorf("%s: files that a version refers to are gone: %v", path, slices.Sorted(maps.Keys(known)))
+	}
+}

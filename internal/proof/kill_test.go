@@ -1,0 +1,99 @@
+package proof
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/sluicedata/sluice/internal/kafkatest"
+)
+
+// kills is how often each pipeline's process is killed: 50 and more in all.
+const kills = 16
+
+// shapes are the pipelines that are killed.
+var shapes = []struct {
+	name      string
+	tableKeys string
+	badEvery  int64
+	keys      []string
+}{
+	{name: "plain", tableKeys: ""},
+	{name: "partitioned", tableKeys: ", partition_by: [part]"},
+	{name: "quarantine", tableKeys: ", partition_by: [part]", badEvery: 7, keys: []string{"on_error: quarantine"}},
+}
+
+func TestKilledOverALandingFolderEachRecordIsInTheTableOnce(t *testing.T) {
+	for _, shape := range shapes {
+		t.Run(shape.name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t, fileSource, noteColumns, shape.tableKeys, append(shape.keys, "batch: {max_files: 3, max_records: 60}")...)
+			p := &producer{badEvery: shape.badEvery}
+			w := repeat(t, 10*time.Millisecond, func() error { return p.land(s.landing, 25) })
+			s.killAgainAndAgain(t, kills)
+			w.stop(t)
+			s.finish(t)
+			s.check(t, p)
+			t.Logf("%d records in %d files, %d versions", p.notes+p.bad, p.files, newest(t, s.table)+1)
+		})
+	}
+}
+
+func TestKilledOverKafkaEachRecordIsInTheTableOnce(t *testing.T) {
+	broker := kafkatest.Broker(t)
+	for _, shape := range shapes {
+		t.Run(shape.name, func(t *testing.T) {
+			t.Parallel()
+			const partitions = 3
+			topic := broker.Topic(t, partitions)
+			s := newSite(t, kafkaSource(broker.Cluster, topic), noteColumns, shape.tableKeys, append(shape.keys, "batch: {max_records: 200}")...)
+			p := &producer{badEvery: shape.badEvery}
+			client := broker.Client(t, manualPartitioner)
+			w := repeat(t, 10*time.Millisecond, func() error { return p.send(client, topic, partitions, 30) })
+			s.killAgainAndAgain(t, kills)
+			w.stop(t)
+			s.finish(t)
+			s.check(t, p)
+			t.Logf("%d records, %d versions", p.notes+p.bad, newest(t, s.table)+1)
+		})
+	}
+}
+
+// killAgainAndAgain starts the pipeline and kills it, each time at another instant.
+func (s *site) killAgainAndAgain(t *testing.T, times int) {
+	t.Helper()
+	r := choices(t)
+	reruns := 0
+	for i := range times {
+		process := s.start(t)
+		instant := s.awaitInstant(process, r)
+		process.signal(syscall.SIGKILL)
+		if code := process.wait(t); code != -int(syscall.SIGKILL) {
+			t.Fatalf("kill %d (%s): the process had ended before, with exit code %d:\n%s", i, instant, code, process.stderr.text())
+		}
+		if said := process.stderr.text(); strings.Contains(said, "rerun=") && !strings.Contains(said, "rerun=0") {
+			reruns++
+		}
+	}
+	t.Logf("%d kills; %d starts found a batch in flight", times, reruns)
+}
+
+// awaitInstant waits for the time to kill: somewhere in the first 300 ms, or shortly after a line of the log.
+func (s *site) awaitInstant(p *process, r *rand.Rand) string {
+	delay := time.Duration(r.Int64N(int64(300 * time.Millisecond)))
+	instant := fmt.Sprintf("%v after the start", delay)
+	if line := []string{"", "msg=planned", "msg=committed"}[r.IntN(3)]; line != "" {
+		n := 1 + r.IntN(4)
+		delay /= 20
+		p.await(line, n, 2*time.Second)
+		instant = fmt.Sprintf("%v after %q was said %d times", delay, line, n)
+	}
+	select {
+	case <-time.After(delay):
+	case <-p.ended:
+	}
+	return instant
+}

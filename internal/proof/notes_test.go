@@ -1,0 +1,143 @@
+package proof
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/sluicedata/sluice/internal/interop/rowhash"
+)
+
+// note is the record of these tests. All of it follows from its id.
+type note struct {
+	ID   int64
+	Part *string
+	Text string
+}
+
+// parts are values that are hard on a partition's folder.
+var parts = []string{"plain", "a/b", "with space", "100%", "é😀", "..", "x=y", "__HIVE_DEFAULT_PARTITION__", "line\nfeed", `q"u'o`}
+
+func noteOf(id int64) note {
+	n := note{ID: id, Text: fmt.Sprintf("note %d\t\u2028%x", id, id*7919)}
+	if i := int(id*31) % (len(parts) + 1); i < len(parts) {
+		n.Part = &parts[i]
+	}
+	return n
+}
+
+func (n note) appendJSON(b []byte) []byte {
+	text, _ := json.Marshal(map[string]any{"id": n.ID, "part": n.Part, "text": n.Text}) // such a map always marshals
+	return append(b, text...)
+}
+
+// notesHash is the hash of the rows of the first n notes.
+func notesHash(n int64) string {
+	var sum rowhash.Sum
+	var row []byte
+	for id := range n {
+		row = append(rowhash.AppendInt(row[:0], id), rowhash.Separator)
+		if part := noteOf(id).Part; part != nil {
+			row = rowhash.AppendString(row, *part)
+		} else {
+			row = rowhash.AppendNull(row)
+		}
+		row = rowhash.AppendString(append(row, rowhash.Separator), noteOf(id).Text)
+		sum.Add(row)
+	}
+	return sum.Hash()
+}
+
+// badNote is a record that no pipeline takes.
+func badNote(i int64) string { return fmt.Sprintf(`{"id":"bad %d"}`, i) }
+
+// producer makes notes 0, 1, 2, … and bad ones among them, and remembers how many.
+type producer struct {
+	notes, bad int64
+	badEvery   int64 // a bad record after every so many notes; 0: none
+	files      int64
+}
+
+func (p *producer) next(records int) [][]byte {
+	var values [][]byte
+	for range records {
+		values = append(values, noteOf(p.notes).appendJSON(nil))
+		p.notes++
+		if p.badEvery > 0 && p.notes%p.badEvery == 0 {
+			values = append(values, []byte(badNote(p.bad)))
+			p.bad++
+		}
+	}
+	return values
+}
+
+// land puts one file of new notes into a folder, under a temporary name first.
+func (p *producer) land(folder string, records int) error {
+	p.files++
+	name := filepath.Join(folder, fmt.Sprintf("%06d.ndjson", p.files))
+	temporary := name + ".tmp"
+	if err := os.WriteFile(temporary, append(bytes.Join(p.next(records), []byte("\n")), '\n'), 0o666); err != nil {
+		return err
+	}
+	return os.Rename(temporary, name)
+}
+
+// send produces new notes to a topic's partitions, and returns when the broker has them.
+func (p *producer) send(client *kgo.Client, topic string, partitions int32, records int) error {
+	var batch []*kgo.Record
+	for i, value := range p.next(records) {
+		batch = append(batch, &kgo.Record{Topic: topic, Partition: int32(i) % partitions, Value: value})
+	}
+	return client.ProduceSync(context.Background(), batch...).FirstErr()
+}
+
+// work goes on in the background.
+type work struct {
+	stopping chan struct{}
+	stopped  chan struct{}
+	steps    atomic.Int64
+	err      error
+}
+
+// repeat does step every so often until it is stopped, at the latest at the end of the test.
+func repeat(tb testing.TB, every time.Duration, step func() error) *work {
+	w := &work{stopping: make(chan struct{}), stopped: make(chan struct{})}
+	go func() {
+		defer close(w.stopped)
+		ticks := time.NewTicker(every)
+		defer ticks.Stop()
+		for {
+			if w.err = step(); w.err != nil {
+				return
+			}
+			w.steps.Add(1)
+			select {
+			case <-ticks.C:
+			case <-w.stopping:
+				return
+			}
+		}
+	}()
+	tb.Cleanup(func() { w.stop(tb) })
+	return w
+}
+
+func (w *work) stop(tb testing.TB) {
+	select {
+	case <-w.stopping:
+	default:
+		close(w.stopping)
+	}
+	<-w.stopped
+	if w.err != nil {
+		tb.Fatal(w.err)
+	}
+}
