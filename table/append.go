@@ -29,8 +29,8 @@ type Append struct {
 
 // Begin starts an append to the table as last known (it looks for the table only when none is known). Create is the
 // table to make when there is none. When there is one, Create's schema, if it has one, is what will be written, and is
-// checked against the table's: a *SchemaError names every column that does not fit. Its partition columns and properties
-// are then the table's own.
+// checked against the table's: a *SchemaError names every column that does not fit. Partition columns, if it names any,
+// have to be the table's; its properties are of no account then.
 func (t *Table) Begin(ctx context.Context, create *Create) (*Append, error) {
 	head := t.log.Head()
 	if head == nil {
@@ -42,28 +42,25 @@ func (t *Table) Begin(ctx context.Context, create *Create) (*Append, error) {
 	a := &Append{table: t, head: head, create: create}
 	var partitions []string
 	var properties map[string]string
-	if head != nil {
-		if err := head.Writable(); err != nil {
+	switch {
+	case head != nil:
+		if err := create.checkAgainst(head); err != nil {
 			return nil, err
 		}
-		if create != nil && create.Schema != nil {
-			if err := checkFits(create.Schema, head.Schema(), false); err != nil {
-				return nil, err
-			}
-		}
 		a.schema, partitions, properties = head.Schema(), head.Metadata.PartitionColumns, head.Metadata.Configuration
-	} else {
-		if create == nil {
-			return nil, fmt.Errorf("append to %s: %w; give its columns so that it can be made", t.store.URL(), commitlog.ErrNoTable)
-		}
+	case create == nil:
+		return nil, fmt.Errorf("append to %s: %w; give its columns so that it can be made", t.store.URL(), commitlog.ErrNoTable)
+	default:
 		if err := create.Check(); err != nil {
 			return nil, err
 		}
 		a.schema, partitions, properties = create.Schema, create.PartitionColumns, create.Properties
 	}
 	var err error
-	a.writer, err = newWriter(t, a.schema, partitions, properties)
-	return a, err
+	if a.writer, err = newWriter(t, a.schema, partitions, properties); err != nil {
+		return nil, fmt.Errorf("append to %s: %w", t.store.URL(), err)
+	}
+	return a, nil
 }
 
 // Schema is that of the table, as the append began with it.

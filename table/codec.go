@@ -20,17 +20,19 @@ type codec struct {
 	infix string // in file names: ".snappy"
 }
 
-// codecOf returns the codec that the table's properties ask for: snappy unless they say zstd or uncompressed.
+// codecOf returns the codec that the table's properties ask for: snappy unless they say otherwise.
 func codecOf(properties map[string]string) (codec, error) {
 	switch name := strings.ToLower(properties[codecProperty]); name {
 	case "", "snappy":
 		return codec{fastSnappy{}, ".snappy"}, nil
 	case "zstd":
 		return codec{&parquet.Zstd, ".zstd"}, nil
+	case "gzip":
+		return codec{&parquet.Gzip, ".gz"}, nil
 	case "uncompressed", "none":
 		return codec{&parquet.Uncompressed, ""}, nil
 	default:
-		return codec{}, fmt.Errorf("table property %s is %q; set it to snappy, zstd or uncompressed", codecProperty, name)
+		return codec{}, fmt.Errorf("table property %s is %q; set it to snappy, zstd, gzip or uncompressed", codecProperty, name)
 	}
 }
 

@@ -36,6 +36,24 @@ func (c *Create) Check() error {
 	return nil
 }
 
+// checkAgainst says why what is to be written does not fit a table that is there already; c may be nil.
+func (c *Create) checkAgainst(head *commitlog.Head) error {
+	if err := head.Writable(); err != nil {
+		return err
+	}
+	if c == nil {
+		return nil
+	}
+	if columns := head.Metadata.PartitionColumns; len(c.PartitionColumns) > 0 && !slices.Equal(c.PartitionColumns, columns) {
+		return &SchemaError{Faults: []error{fmt.Errorf("the table is partitioned by %q, not by %q, and that cannot be changed; write what it has, or another table",
+			columns, c.PartitionColumns)}}
+	}
+	if c.Schema == nil {
+		return nil
+	}
+	return checkFits(c.Schema, head.Schema(), false)
+}
+
 func (c *Create) checkPartitions() []error {
 	var faults []error
 	for i, name := range c.PartitionColumns {

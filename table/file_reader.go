@@ -62,29 +62,21 @@ type groupReader struct {
 	rows      int64 // still to be read
 	fn        func(arrow.Record) error
 
-	cursors  map[int]*cursor
-	sources  []*source
-	builder  *array.RecordBuilder
-	consumed int64 // bytes of strings in the builder
+	cursors map[int]*cursor
+	sources []*source
+	builder *array.RecordBuilder
 }
 
 func (r *groupReader) read(ctx context.Context, root *parquet.Column, group parquet.RowGroup) (err error) {
-	s := &sources{group: group, cursors: make(map[int]*cursor)}
-	for _, f := range r.schema.Fields {
-		var src *source
-		if _, constant := r.constants[f.Name]; !constant {
-			if src, err = s.column(f.Type, root.Column(f.Name), 0); err != nil {
-				return fmt.Errorf("read %s: %w", r.key, err)
-			}
-		}
-		r.sources = append(r.sources, src)
-	}
-	r.cursors = s.cursors
+	r.cursors = make(map[int]*cursor)
 	defer func() {
 		for _, c := range r.cursors {
 			err = errors.Join(err, c.close())
 		}
 	}()
+	if err := r.open(root, group); err != nil {
+		return fmt.Errorf("read %s, row group %d: %w", r.key, r.group, err)
+	}
 	r.builder = array.NewRecordBuilder(memory.DefaultAllocator, r.schema.ArrowSchema())
 	defer r.builder.Release()
 	for r.rows > 0 {
@@ -98,12 +90,25 @@ func (r *groupReader) read(ctx context.Context, root *parquet.Column, group parq
 	return nil
 }
 
+// open finds the columns in the file.
+func (r *groupReader) open(root *parquet.Column, group parquet.RowGroup) (err error) {
+	defer recoverCorrupt(&err)
+	s := &sources{group: group, cursors: r.cursors}
+	for _, f := range r.schema.Fields {
+		var src *source
+		if _, constant := r.constants[f.Name]; !constant {
+			if src, err = s.column(f.Type, root.Column(f.Name), 0); err != nil {
+				return err
+			}
+		}
+		r.sources = append(r.sources, src)
+	}
+	return nil
+}
+
 // batch reads and hands out one record.
 func (r *groupReader) batch() error {
-	var before int64
-	for _, c := range r.cursors {
-		before += c.bytes
-	}
+	before := r.stringBytes()
 	for n := int64(0); r.rows > 0 && n < batchRows; {
 		step := min(r.rows, stepRows)
 		if err := r.step(int(step)); err != nil {
@@ -111,17 +116,22 @@ func (r *groupReader) batch() error {
 		}
 		r.rows -= step
 		n += step
-		var now int64
-		for _, c := range r.cursors {
-			now += c.bytes
-		}
-		if now-before > batchBytes {
+		if r.stringBytes()-before > batchBytes {
 			break
 		}
 	}
 	record := r.builder.NewRecord()
 	defer record.Release()
 	return r.fn(record)
+}
+
+// stringBytes is how much the strings read so far take.
+func (r *groupReader) stringBytes() int64 {
+	var n int64
+	for _, c := range r.cursors {
+		n += c.bytes
+	}
+	return n
 }
 
 // step reads n rows of each column.

@@ -19,16 +19,15 @@ const (
 
 // writer turns records into data files, at least one for each partition that has rows.
 //
-// Without partitions rows go straight into a file. With them, records are retained up to half of the memory allowed, with
-// the rows of each partition; then each partition's rows are written in turn. The first partitions keep their files open over
-// the whole batch, and share the other half; the others' are finished each time.
+// Without partitions rows go straight into a file. With them, records are retained for a while, with the rows of each
+// partition; then each partition's rows are written in turn. The first partitions keep their files open over the whole batch;
+// the others' are finished each time, so that the more is retained, the fewer and larger files they get.
 type writer struct {
 	table       *Table
 	layout      *layout
 	choice      statsChoice
 	partitioner *partitioner
 	target      int64 // bytes of a file
-	budget      int64 // bytes of retained records, and again of buffered row groups
 	keepOpen    int
 
 	order    []*partitionRows // in order of first row
@@ -65,7 +64,7 @@ type blockRows struct {
 }
 
 func newWriter(t *Table, s *schema.Type, partitions []string, properties map[string]string) (*writer, error) {
-	w := &writer{table: t, byKey: make(map[string]*partitionRows), budget: t.options.MemoryBytes / 2}
+	w := &writer{table: t, byKey: make(map[string]*partitionRows)}
 	var err error
 	if w.partitioner, err = newPartitioner(s, partitions); err != nil {
 		return nil, err
@@ -86,12 +85,32 @@ func newWriter(t *Table, s *schema.Type, partitions []string, properties map[str
 			stored.Fields = append(stored.Fields, f)
 		}
 	}
+	if len(stored.Fields) == 0 {
+		return nil, errors.New("all columns of the table are partition columns, which leaves none for its files")
+	}
+	if err := errors.Join(checkStorable("", stored)...); err != nil {
+		return nil, err
+	}
 	w.layout = newLayout(stored, c, t.engine())
-	w.keepOpen = int(min(int64(t.options.OpenFiles), max(1, w.budget/int64(openPageBuffer*max(1, w.layout.leaves)))))
+	w.keepOpen = int(min(int64(t.options.OpenFiles), max(1, t.options.MemoryBytes/4/int64(openPageBuffer*w.layout.leaves))))
 	return w, nil
 }
 
 func (w *writer) partitioned() bool { return len(w.partitioner.columns) > 0 }
+
+// shares divides the memory, in bytes, between retained records and the row groups of open files: while all files stay open
+// there is no use in waiting, and row groups had better be large.
+func (w *writer) shares() (retain, buffer int64) {
+	memory := w.table.options.MemoryBytes
+	switch {
+	case !w.partitioned():
+		return 0, memory
+	case len(w.order) <= w.keepOpen:
+		return memory / 8, memory - memory/8
+	default:
+		return memory - memory/4, memory / 4
+	}
+}
 
 func (w *writer) write(ctx context.Context, record arrow.Record) error {
 	if record.NumRows() == 0 {
@@ -105,8 +124,11 @@ func (w *writer) write(ctx context.Context, record arrow.Record) error {
 		return err
 	}
 	w.rows += record.NumRows()
+	if err := w.relieve(); err != nil {
+		return err
+	}
 	w.notePeak()
-	if w.partitioned() && w.retained < w.budget {
+	if retain, _ := w.shares(); w.retained < retain {
 		return nil
 	}
 	return w.flush(ctx)
@@ -209,8 +231,11 @@ func (w *writer) writeRows(ctx context.Context, p *partitionRows, columns []*bou
 	if p.part.enc.size() >= w.target {
 		return w.finishPart(ctx, p)
 	}
+	if err := w.relieve(); err != nil {
+		return err
+	}
 	w.notePeak()
-	return w.relieve()
+	return nil
 }
 
 func (w *writer) beginPart(ctx context.Context, p *partitionRows) error {
@@ -255,7 +280,8 @@ func (w *writer) finishPart(ctx context.Context, p *partitionRows) error {
 
 // relieve ends the largest row groups while the open files buffer more than their share.
 func (w *writer) relieve() error {
-	for w.buffered() > w.budget {
+	_, share := w.shares()
+	for w.buffered() > share {
 		largest := w.open[0]
 		for _, p := range w.open {
 			if p.part.enc.group > largest.part.enc.group {
