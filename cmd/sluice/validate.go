@@ -76,6 +76,9 @@ func (a *app) validateCommand() *cobra.Command {
 }
 
 func (a *app) plan(cmd *cobra.Command, f *pipeline.File, v *validation) (err error) {
+	if f.Source.Files != nil {
+		f.Source.Files.Settle = 0 // what is young now is read soon
+	}
 	p, err := pipeline.Build(f, pipeline.BuildOptions{Version: version})
 	if err != nil {
 		return err

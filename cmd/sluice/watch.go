@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/term"
@@ -135,14 +136,18 @@ func (w *watch) summary() {
 	w.log.Info("done", "batches", w.batches, "rows", w.rows, "bad", w.bad, "source_bytes", w.bytes, "took", time.Since(w.began).Round(time.Millisecond))
 }
 
-// progressLine is the last line of a terminal, written over again and again, but not too often.
+// progressLine is the last line of a terminal, written over again and again, but not too often. Safe for concurrent use.
 type progressLine struct {
-	w     io.Writer
+	w io.Writer
+
+	mu    sync.Mutex
 	shown int
 	last  time.Time
 }
 
 func (l *progressLine) show(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if time.Since(l.last) < 100*time.Millisecond {
 		return
 	}
@@ -152,6 +157,8 @@ func (l *progressLine) show(text string) {
 }
 
 func (l *progressLine) clear() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.shown > 0 {
 		fmt.Fprintf(l.w, "\r%s\r", strings.Repeat(" ", l.shown))
 		l.shown = 0
