@@ -91,7 +91,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		err = e.commitPending(ctx)
 	}
 	if err != nil {
-		return errors.Join(err, recordError(context.WithoutCancel(ctx), e.Checkpoint, e.Now(), e.nextBatch(), err))
+		return errors.Join(err, recordError(context.WithoutCancel(ctx), e.Checkpoint, e.Now(), err))
 	}
 	return nil
 }
@@ -202,8 +202,8 @@ func (e *Engine) restoreSource(ctx context.Context) error {
 
 // nextBatch is the id of the batch after the newest plan.
 func (e *Engine) nextBatch() int64 {
-	if e.log == nil || e.log.Newest() == nil {
-		return 0
+	if newest := e.log.Newest(); newest != nil {
+		return newest.Batch + 1
 	}
-	return e.log.Newest().Batch + 1
+	return 0
 }

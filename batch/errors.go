@@ -14,7 +14,6 @@ import (
 // LastError is the error that a run ended with, as the checkpoint keeps it for status.
 type LastError struct {
 	Time  time.Time `json:"time"`
-	Batch int64     `json:"batch"` // the batch that was to be run or planned
 	Error string    `json:"error"`
 }
 
@@ -25,11 +24,11 @@ const (
 
 // recordError stores the error of a run in the checkpoint and forgets old ones. Being fenced is no error of the
 // pipeline's: another process runs it.
-func recordError(ctx context.Context, checkpoint storage.Store, now time.Time, batch int64, cause error) error {
+func recordError(ctx context.Context, checkpoint storage.Store, now time.Time, cause error) error {
 	if errors.Is(cause, ErrFenced) {
 		return nil
 	}
-	body, err := json.Marshal(LastError{now.UTC().Truncate(time.Microsecond), batch, cause.Error()})
+	body, err := json.Marshal(LastError{now.UTC().Truncate(time.Microsecond), cause.Error()})
 	if err != nil {
 		return fmt.Errorf("record the error for status: %w", err)
 	}

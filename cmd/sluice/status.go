@@ -74,7 +74,7 @@ func printStatus(w io.Writer, s *batch.Status) {
 	row(w, "rows committed", number(s.Rows))
 	row(w, "bad records", number(s.Bad))
 	if s.LastError != nil {
-		row(w, "last error", fmt.Sprintf("%s, batch %d: %s", clock(s.LastError.Time), s.LastError.Batch, strings.ReplaceAll(s.LastError.Error, "\n", " ")))
+		row(w, "last error", fmt.Sprintf("%s: %s", clock(s.LastError.Time), strings.ReplaceAll(s.LastError.Error, "\n", " ")))
 	}
 	for _, n := range s.Notices {
 		row(w, "notice", n)
