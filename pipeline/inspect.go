@@ -30,16 +30,20 @@ func (p *Pipeline) Status(ctx context.Context) (*batch.Status, error) {
 
 // Adopt makes the checkpoint anew from the table's own record and returns that.
 func (p *Pipeline) Adopt(ctx context.Context) (*batch.Record, error) {
-	return batch.Adopt(ctx, p.File.Name, p.config.Checkpoint, p.Source, p.records)
+	state, err := p.lake.Refresh(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return batch.Adopt(ctx, p.File.Name, p.config.Checkpoint, p.Source, state, p.records)
 }
 
-// records shows the records of the pipeline's batches in the table, in order.
+// records shows the records of the pipeline's batches in the table, in order; also those whose txn action is gone.
 func (p *Pipeline) records(ctx context.Context, fn func(*batch.Record) error) error {
 	return p.lake.table.History(ctx, func(c *commitlog.Commit) error {
-		if _, ours := c.Txn(p.File.Name); !ours || c.Info == nil {
+		if c.Info == nil {
 			return nil
 		}
-		if record := batch.ParseRecord(c.Info.UserMetadata); record != nil {
+		if record := batch.ParseRecord(c.Info.UserMetadata); record != nil && record.App == p.File.Name {
 			return fn(record)
 		}
 		return nil

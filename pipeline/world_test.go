@@ -110,10 +110,7 @@ func (w *world) parse(t testing.TB, name, extra string) *pipeline.File {
 table:
   path: lake/t
 `
-	if !strings.Contains(extra, "partition_by") {
-		extra = strings.TrimPrefix(extra, "\n")
-	}
-	f, err := pipeline.Parse(filepath.Join(w.dir, "p.yaml"), []byte(text+extra+"checkpoint: checkpoint\n"), nil)
+	f, err := pipeline.Parse(filepath.Join(w.dir, "p.yaml"), []byte(text+extra+"checkpoint: checkpoint-"+name+"\n"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
