@@ -13,11 +13,11 @@ import (
 type Records func(ctx context.Context, fn func(*Record) error) error
 
 // Adopt makes the checkpoint of a pipeline anew from what the table says, for a start that was refused because the two
-// do not belong together. The old plans are kept aside in the checkpoint. It returns the batch that was adopted. The
+// do not belong together. A table whose txn action for the pipeline is gone still has the records in its history. The old plans are kept aside in the checkpoint. It returns the batch that was adopted. The
 // source is restored to the table's position and made to remember it; it is not to be used further.
 //
 // A death anywhere in between leaves a checkpoint that is refused as before, and Adopt can be called again.
-func Adopt(ctx context.Context, name string, checkpoint storage.Store, src source.Source, records Records) (*Record, error) {
+func Adopt(ctx context.Context, name string, checkpoint storage.Store, src source.Source, table *TableState, records Records) (*Record, error) {
 	var last *Record
 	history := source.History{Adopted: true, Batches: func(fn func(int64, []offsetlog.Range) error) error {
 		return records(ctx, func(r *Record) error {
@@ -34,8 +34,12 @@ func Adopt(ctx context.Context, name string, checkpoint storage.Store, src sourc
 	if err := src.Keep(ctx, last.Batch); err != nil {
 		return nil, fmt.Errorf("adopt the table: %w", err)
 	}
+	adopted := &offsetlog.Adopted{Checkpoint: last.Checkpoint}
+	if table != nil && table.Batch < 0 {
+		adopted.Unrecorded = table.ID
+	}
 	return last, offsetlog.Adopt(ctx, checkpoint, offsetlog.Plan{
 		Pipeline: name, Batch: last.Batch, First: last.Batch, Time: last.Time, Ranges: last.Ranges, Fingerprint: last.Fingerprint,
-		Adopted: &offsetlog.Adopted{Checkpoint: last.Checkpoint},
+		Adopted: adopted,
 	})
 }

@@ -128,7 +128,7 @@ func (e *Engine) open(ctx context.Context) ([]offsetlog.Plan, error) {
 	}
 	log, err := offsetlog.Open(ctx, e.Checkpoint, e.Name)
 	if err != nil {
-		return nil, err
+		return nil, unreadable(err, e.Name, table)
 	}
 	r, err := recoverFrom(e.Name, log.Plans(), table)
 	if err != nil {

@@ -30,8 +30,8 @@ type Events struct {
 	Committed func(Done)
 	// Empty: the batch had no rows. No commit was made for it; the next one covers it.
 	Empty func(batch int64)
-	// Waiting: there is nothing to read now.
-	Waiting func(lag []source.Lag)
+	// Lag tells how far the source is ahead of the newest plan: behind each plan, and when there is nothing to plan.
+	Lag func(lag []source.Lag, waiting bool)
 }
 
 // Progress is the state of the batch in flight.

@@ -2,9 +2,9 @@ package batch
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/sluicedata/sluice/offsetlog"
 )
@@ -56,6 +56,10 @@ func recoverUnrecorded(pipeline string, plans []offsetlog.Plan, table *TableStat
 	newest := plans[len(plans)-1]
 	startOver := fmt.Sprintf("If the rows are to be loaded again from the beginning, remove the checkpoint, or give the pipeline another name than %q.", pipeline)
 	known := newest.Committed
+	if first := plans[0]; first.Adopted != nil && table != nil && first.Adopted.Unrecorded == table.ID && (known == nil || known.Batch == first.Batch) {
+		// The table's record was gone when it was adopted, and nothing is known to have been committed since.
+		return recovery{committed: first.Batch, since: first.Batch, version: -1, rerun: plans[1:]}, nil
+	}
 	switch {
 	case known == nil && plans[0].Batch == 0 && plans[0].Adopted == nil:
 		if table != nil && newest.Table != "" && newest.Table != table.ID {
@@ -67,7 +71,9 @@ func recoverUnrecorded(pipeline string, plans []offsetlog.Plan, table *TableStat
 	case newest.Table != "" && newest.Table != table.ID:
 		return recovery{}, c.refuse("the table was dropped and created again", startOver)
 	default:
-		return recovery{}, c.refuse(fmt.Sprintf("the table has no record of %q any more: its txn action expired (delta.setTransactionRetentionDuration) or was cleaned away, or the table was rolled back to before the pipeline's first batch", pipeline), startOver)
+		return recovery{}, c.refuse(
+			fmt.Sprintf("the table has no record of %q any more: its txn action expired (delta.setTransactionRetentionDuration) or was cleaned away, or the table was rolled back to before the pipeline's first batch", pipeline),
+			"If the table still holds the pipeline's rows, run once with --adopt-table: the run then goes on from the newest batch that the table's history tells of. "+startOver)
 	}
 }
 
@@ -136,13 +142,7 @@ func sameRanges(a, b []offsetlog.Range) bool {
 }
 
 func (c comparison) refuse(problem, wayOut string) error {
-	e := &RefusedError{Problem: problem, WayOut: wayOut, Table: "there is none", Plans: "no plans"}
-	if c.table != nil {
-		e.Table = fmt.Sprintf("id %s, version %d, no batch of %q", c.table.ID, c.table.Version, c.pipeline)
-	}
-	if c.record != nil {
-		e.Table = fmt.Sprintf("id %s, batch %d (version %d, checkpoint %s): %s", c.table.ID, c.record.Batch, c.table.BatchVersion, c.record.Checkpoint, listRanges(c.record.Ranges))
-	}
+	e := &RefusedError{Problem: problem, WayOut: wayOut, Table: c.tableSide(), Plans: "no plans"}
 	if len(c.plans) > 0 {
 		newest := c.plans[len(c.plans)-1]
 		shown := newest
@@ -150,7 +150,7 @@ func (c comparison) refuse(problem, wayOut string) error {
 			shown = c.plans[c.record.Batch-c.plans[0].Batch]
 		}
 		e.Plans = fmt.Sprintf("id %s, plans of batches %d to %d for table %s; batch %d: %s",
-			newest.Checkpoint, c.plans[0].Batch, newest.Batch, cmp.Or(newest.Table, "(not yet created)"), shown.Batch, listRanges(shown.Ranges))
+			newest.Checkpoint, c.plans[0].Batch, newest.Batch, cmp.Or(newest.Table, "(not yet created)"), shown.Batch, offsetlog.ListRanges(shown.Ranges))
 		if newest.Committed != nil {
 			e.Plans += fmt.Sprintf("; batch %d was known to be committed as version %d", newest.Committed.Batch, newest.Committed.Version)
 		}
@@ -158,28 +158,21 @@ func (c comparison) refuse(problem, wayOut string) error {
 	return e
 }
 
-// listRanges names the ranges for a person: all of a few, the first of many. Empty ones say nothing.
-func listRanges(ranges []offsetlog.Range) string {
-	const most = 8
-	var b strings.Builder
-	n := 0
-	for _, r := range ranges {
-		if r.Len() == 0 {
-			continue
-		}
-		if n++; n > most {
-			continue
-		}
-		if n > 1 {
-			b.WriteString(", ")
-		}
-		b.WriteString(r.String())
-	}
+func (c comparison) tableSide() string {
 	switch {
-	case n == 0:
-		return "nothing"
-	case n > most:
-		fmt.Fprintf(&b, " and %d more", n-most)
+	case c.table == nil:
+		return "there is none"
+	case c.record == nil:
+		return fmt.Sprintf("id %s, version %d, no batch of %q", c.table.ID, c.table.Version, c.pipeline)
 	}
-	return b.String()
+	return fmt.Sprintf("id %s, batch %d (version %d, checkpoint %s): %s", c.table.ID, c.record.Batch, c.table.BatchVersion, c.record.Checkpoint, offsetlog.ListRanges(c.record.Ranges))
+}
+
+// unreadable is the error of an offset log that cannot be trusted, with what the table says beside it.
+func unreadable(err error, pipeline string, table *TableState) error {
+	var corrupt *offsetlog.CorruptError
+	if table == nil || !errors.As(err, &corrupt) {
+		return err
+	}
+	return fmt.Errorf("%w\n  table:      %s", err, comparison{pipeline, nil, table, ParseRecord(table.UserMetadata)}.tableSide())
 }

@@ -74,28 +74,31 @@ func (e *Engine) step(ctx context.Context) (ran, more bool, err error) {
 		e.Events.notice(n)
 	}
 	if len(planned.Ranges) == 0 {
-		return false, false, e.tellWaiting(ctx)
+		return false, false, e.tellLag(ctx, true)
 	}
 	if e.tooFew(planned) {
 		return false, false, nil
 	}
 	e.waitingSince = time.Time{}
 	plan, err := e.plan(ctx, planned)
+	if err == nil {
+		err = e.tellLag(ctx, false)
+	}
 	if err != nil {
 		return false, false, err
 	}
 	return true, planned.More, e.runBatch(ctx, plan, false)
 }
 
-func (e *Engine) tellWaiting(ctx context.Context) error {
-	if e.Events.Waiting == nil {
+func (e *Engine) tellLag(ctx context.Context, waiting bool) error {
+	if e.Events.Lag == nil {
 		return nil
 	}
 	lag, err := e.Source.Lag(ctx)
 	if err != nil {
 		return err
 	}
-	e.Events.Waiting(lag)
+	e.Events.Lag(lag, waiting)
 	return nil
 }
 

@@ -57,7 +57,7 @@ func (w *watch) events() batch.Events {
 		Quarantined: func(b, n, v int64) { w.log.Info("quarantined", "batch", b, "records", n, "version", v) },
 		Committed:   w.committed,
 		Empty:       func(b int64) { w.log.Debug("batch has no rows", "batch", b) },
-		Waiting:     w.waiting,
+		Lag:         w.showLag,
 	}
 }
 
@@ -109,21 +109,26 @@ func (w *watch) progress(p batch.Progress) {
 	w.line.show(fmt.Sprintf("batch %d  %s rows  %s  %s rows/s  lag %s", p.Batch, number(rows), size(w.bytes+p.Bytes), number(int64(float64(rows)/max(took, 0.001))), number(w.lag)))
 }
 
-func (w *watch) waiting(lag []source.Lag) {
+func (w *watch) showLag(lag []source.Lag, waiting bool) {
 	w.lag = 0
 	for _, l := range lag {
 		w.lag += l.End - l.Position
-		if l.Note != "" && !w.idle {
-			w.log.Warn(l.Note, "partition", l.Partition)
-		}
+	}
+	if !waiting {
+		return
 	}
 	if w.line != nil {
 		w.line.show(fmt.Sprintf("waiting  %s rows so far  lag %s", number(w.rows), number(w.lag)))
 	}
 	if !w.idle {
+		w.idle = true
 		w.log.Debug("waiting for records", "lag", w.lag)
+		for _, l := range lag {
+			if l.Note != "" {
+				w.log.Warn(l.Note, "partition", l.Partition)
+			}
+		}
 	}
-	w.idle = true
 }
 
 func (w *watch) end() {
