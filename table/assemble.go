@@ -21,6 +21,7 @@ type source struct {
 	presence *cursor     // of any leaf below, whose levels tell whether the value is there; for a leaf itself
 	probe    bool        // presence belongs to no child: it is there for its levels alone
 	children []*source   // nil for what the file does not have
+	key      bool        // of a map, and so never null
 }
 
 // sources makes the cursors that a row group's leaves are read with.
@@ -103,7 +104,11 @@ func (s *sources) mapping(src *source, c *parquet.Column) error {
 	}
 	entry := c.Columns()[0]
 	src.itemDef, src.rep = entry.MaxDefinitionLevel(), entry.MaxRepetitionLevel()
-	return s.children(src, []*schema.Type{src.typ.Key, src.typ.Elem}, entry.Columns(), entry)
+	if err := s.children(src, []*schema.Type{src.typ.Key, src.typ.Elem}, entry.Columns(), entry); err != nil {
+		return err
+	}
+	src.children[0].key = true
+	return nil
 }
 
 // children makes the sources below, and finds a leaf whose levels tell of src itself.
@@ -176,6 +181,9 @@ func (src *source) assemble(b array.Builder) error {
 	}
 	front := src.presence.buffer[src.presence.at]
 	if front.DefinitionLevel() < src.def {
+		if src.key {
+			return fmt.Errorf("a map has a key that is null")
+		}
 		b.AppendNull()
 		return src.skip()
 	}

@@ -2,8 +2,10 @@ package table
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -43,7 +45,26 @@ func readFile(ctx context.Context, store storage.Store, key string, t *schema.Ty
 
 func openParquet(object storage.Object) (file *parquet.File, err error) {
 	defer recoverCorrupt(&err)
+	if err := checkFooter(object); err != nil {
+		return nil, err
+	}
 	return parquet.OpenFile(object, object.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+}
+
+// checkFooter holds the footer's length against the file's before anything is allocated for it.
+func checkFooter(object storage.Object) error {
+	var tail [8]byte // of a footer: its length, and the magic
+	size := object.Size()
+	if size < int64(len("PAR1")+len(tail)) {
+		return fmt.Errorf("the file has %d bytes, too few for Parquet; restore it from a copy", size)
+	}
+	if _, err := object.ReadAt(tail[:], size-int64(len(tail))); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if n := int64(binary.LittleEndian.Uint32(tail[:4])); n > size-int64(len("PAR1")+len(tail)) {
+		return fmt.Errorf("the Parquet file is damaged: a footer of %d bytes in a file of %d; restore it from a copy", n, size)
+	}
+	return nil
 }
 
 // recoverCorrupt turns a panic into an error: the Parquet decoder answers some damaged files with one.
@@ -120,9 +141,18 @@ func (r *groupReader) batch() error {
 			break
 		}
 	}
-	record := r.builder.NewRecord()
+	record, err := r.record()
+	if err != nil {
+		return err
+	}
 	defer record.Release()
 	return r.fn(record)
+}
+
+// record takes the rows out of the builder.
+func (r *groupReader) record() (record arrow.Record, err error) {
+	defer recoverCorrupt(&err)
+	return r.builder.NewRecord(), nil
 }
 
 // stringBytes is how much the strings read so far take.
