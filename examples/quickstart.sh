@@ -15,7 +15,6 @@ echo '*' >demo/.gitignore
 say "Make records: 100,000 in 10 files, with a bad one after every 25,000; and one more file for later"
 go run ./internal/events/cmd/generate --seed 1 --records 100000 --files 10 --bad-every 25000 --step 3s --out demo/landing >demo/landing.json
 go run ./internal/events/cmd/generate --seed 2 --records 5000 --step 3s --out demo/next >demo/next.json
-touch -t 202405030000 demo/landing/*.ndjson # old enough not to be taken for files that are still being written
 ls demo/landing
 
 say "Check the pipeline file, and see what a first batch would read"
