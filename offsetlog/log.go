@@ -140,7 +140,7 @@ func (l *Log) dropTorn(ctx context.Context, batch int64) error {
 func (l *Log) admit(plan Plan, batch int64) error {
 	if plan.Pipeline != l.pipeline {
 		return &CorruptError{
-			l.store.URL(), key(batch), fmt.Sprintf("it belongs to pipeline %q, not to %q", plan.Pipeline, l.pipeline),
+			l.store.URL(), key(batch), fmt.Sprintf("it belongs to pipeline %q, not to %q, and covers %s", plan.Pipeline, l.pipeline, ListRanges(plan.Ranges)),
 			"give each pipeline a checkpoint of its own",
 		}
 	}

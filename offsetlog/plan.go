@@ -44,6 +44,9 @@ type Committed struct {
 type Adopted struct {
 	// Checkpoint is the id in the table's record: that of the checkpoint which the batch was run from.
 	Checkpoint string `json:"checkpoint"`
+	// Unrecorded is the id of a table whose txn action for the batch was gone, so that the record in its history is all
+	// that there is to go on from. Empty for a table that still had it.
+	Unrecorded string `json:"unrecorded,omitempty"`
 }
 
 // errTorn is Decode's error for an entry that ends before it should: a write that did not get through.

@@ -1,6 +1,9 @@
 package offsetlog
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Range is a run of source positions of one partition, [From, To), that one batch covers.
 //
@@ -71,4 +74,30 @@ func extend(ranges []Range, r Range) []Range {
 		return append(ranges, r)
 	}
 	return ranges
+}
+
+// ListRanges names the ranges for a person: all of a few, the first of many. Empty ones say nothing.
+func ListRanges(ranges []Range) string {
+	const most = 8
+	var b strings.Builder
+	n := 0
+	for _, r := range ranges {
+		if r.Len() == 0 {
+			continue
+		}
+		if n++; n > most {
+			continue
+		}
+		if n > 1 {
+			b.WriteString(", ")
+		}
+		b.WriteString(r.String())
+	}
+	switch {
+	case n == 0:
+		return "nothing"
+	case n > most:
+		fmt.Fprintf(&b, " and %d more", n-most)
+	}
+	return b.String()
 }

@@ -1,8 +1,10 @@
 package proof
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -11,8 +13,10 @@ import (
 type site struct {
 	folder  string
 	file    string // the pipeline's
-	landing string // not there when the source is a topic
+	landing string // empty when the source is a topic
 	table   string
+	// checkpoint is where it is without a key in the pipeline's file, or in the folder "checkpoint" with one.
+	checkpoint string
 }
 
 const (
@@ -30,6 +34,10 @@ func newSite(tb testing.TB, source, columns, tableKeys string, more ...string) *
 	s := &site{folder: tb.TempDir()}
 	s.file = filepath.Join(s.folder, "pipeline.yaml")
 	s.landing, s.table = filepath.Join(s.folder, "landing"), filepath.Join(s.folder, "lake", "notes")
+	s.checkpoint = filepath.Join(s.table, "_sluice", pipelineName)
+	if slices.Contains(more, "checkpoint: checkpoint") {
+		s.checkpoint = filepath.Join(s.folder, "checkpoint")
+	}
 	if err := os.Mkdir(s.landing, 0o777); err != nil {
 		tb.Fatal(err)
 	}
@@ -50,11 +58,9 @@ func (s *site) configure(tb testing.TB, name, source, columns, tableKeys string,
 
 func (s *site) quarantine() string { return s.table + "_quarantine" }
 
-func (s *site) checkpoint() string { return filepath.Join(s.table, "_sluice", pipelineName) }
-
 func (s *site) plans(tb testing.TB) []string {
 	tb.Helper()
-	return names(tb, filepath.Join(s.checkpoint(), "offsets", "*"))
+	return names(tb, filepath.Join(s.checkpoint, "offsets", "*"))
 }
 
 // commits are the files of the table's log, oldest first.
@@ -82,4 +88,24 @@ func (s *site) start(tb testing.TB, args ...string) *process {
 func (s *site) finish(tb testing.TB, args ...string) *process {
 	tb.Helper()
 	return run(tb, 0, append([]string{"run", s.file, "--trigger", "available-now"}, args...)...)
+}
+
+// tree lists the files below a folder with their sizes, but for the record of the last error.
+func tree(t *testing.T, folder string) map[string]int {
+	t.Helper()
+	files := map[string]int{}
+	err := filepath.WalkDir(folder, func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || filepath.Base(filepath.Dir(name)) == "errors" {
+			return err
+		}
+		info, err := e.Info()
+		if err == nil {
+			files[name] = int(info.Size())
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
 }

@@ -37,19 +37,19 @@ func TestSignalledUnderLoadTheRunEndsCleanly(t *testing.T) {
 }
 
 func TestSecondSignalEndsTheRunAtOnce(t *testing.T) {
-	// One batch of many partitions, each of whose files is made durable: long enough for a second signal to come in time.
-	s := newSite(t, fileSource, "\n  - {name: k, type: string}\n  - {name: v, type: long}", ", partition_by: [k]")
-	landPartitions(t, s.landing, 3000, 3000)
-	p := s.start(t)
-	p.must(t, "msg=planned", 1)
-	p.signal(syscall.SIGTERM)
-	p.must(t, "once more to stop at once", 1)
-	p.signal(syscall.SIGTERM)
-	// A run that had already ended when the second signal came has done no harm either.
-	if code := p.wait(t); code != 128+int(syscall.SIGTERM) && code != 0 {
-		t.Errorf("exit %d:\n%s", code, p.stderr.text())
+	s := newSite(t, fileSource, noteColumns, "")
+	p := &producer{}
+	must(t, func() error { return p.land(s.landing, 1000) })
+	// Both signals wait for a process that is stopped, so that it finds the second one before it has obeyed the first.
+	run := s.start(t)
+	run.must(t, "msg=planned", 1)
+	run.signal(syscall.SIGSTOP)
+	run.signal(syscall.SIGINT)
+	run.signal(syscall.SIGTERM)
+	run.signal(syscall.SIGCONT)
+	if code := run.wait(t); code != 128+int(syscall.SIGINT) && code != 128+int(syscall.SIGTERM) {
+		t.Errorf("exit %d:\n%s", code, run.stderr.text())
 	}
 	s.finish(t)
-	s.checkAudit(t, 3000)
-	checkDisk(t, s.table)
+	s.check(t, p)
 }
