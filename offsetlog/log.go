@@ -141,7 +141,7 @@ func (l *Log) admit(plan Plan, batch int64) error {
 	if plan.Pipeline != l.pipeline {
 		return &CorruptError{
 			l.store.URL(), key(batch), fmt.Sprintf("it belongs to pipeline %q, not to %q, and covers %s", plan.Pipeline, l.pipeline, ListRanges(plan.Ranges)),
-			"give each pipeline a checkpoint of its own",
+			"give each pipeline a checkpoint of its own; if no other pipeline uses this one, run once with --adopt-table to go on from the table's own record",
 		}
 	}
 	if plan.Batch != batch {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -19,6 +20,28 @@ import (
 	"github.com/sluicedata/sluice/storage/local"
 	"github.com/sluicedata/sluice/table"
 )
+
+// judge collects tables for the foreign readers, which take longer to start than to read.
+type judge struct {
+	folder string // of the sites
+	mu     sync.Mutex
+	tables []interop.Table
+}
+
+// newJudge is for the sites of one test, which have to stay until all is judged.
+func newJudge(t *testing.T) *judge { return &judge{folder: t.TempDir()} }
+
+func (j *judge) add(tables ...interop.Table) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.tables = append(j.tables, tables...)
+}
+
+// judge asks the foreign readers about all tables.
+func (j *judge) judge(t *testing.T) {
+	t.Helper()
+	interop.Check(t, j.tables...)
+}
 
 // check proves that a site's table holds the producer's notes, each once, in everybody's eyes.
 func (s *site) check(t *testing.T, p *producer) {
@@ -56,7 +79,7 @@ func (s *site) checkRows(t *testing.T, p *producer, tampered bool) {
 		s.checkQuarantined(t, p.bad)
 		foreign = append(foreign, someVersions(t, s.quarantine()))
 	}
-	interop.Check(t, append(foreign, someVersions(t, s.table))...)
+	s.judge.add(append(foreign, someVersions(t, s.table))...)
 }
 
 func (s *site) checkQuarantined(t *testing.T, bad int64) {

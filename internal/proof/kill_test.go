@@ -14,52 +14,58 @@ import (
 // kills is how often each pipeline's process is killed: 50 and more in all.
 const kills = 16
 
-// shapes are the pipelines that are killed.
-var shapes = []struct {
+// shape is a kind of pipeline that is killed.
+type shape struct {
 	name      string
 	tableKeys string
 	badEvery  int64
 	keys      []string
-}{
+}
+
+var shapes = []shape{
 	{name: "plain", tableKeys: ""},
 	{name: "partitioned", tableKeys: ", partition_by: [part]"},
 	{name: "quarantine", tableKeys: ", partition_by: [part]", badEvery: 7, keys: []string{"on_error: quarantine"}},
 }
 
 func TestKilledOverALandingFolderEachRecordIsInTheTableOnce(t *testing.T) {
-	for _, shape := range shapes {
-		t.Run(shape.name, func(t *testing.T) {
-			t.Parallel()
-			s := newSite(t, fileSource, noteColumns, shape.tableKeys, append(shape.keys, "batch: {max_files: 3, max_records: 60}")...)
-			p := &producer{badEvery: shape.badEvery}
-			w := repeat(t, 10*time.Millisecond, func() error { return p.land(s.landing, 25) })
-			s.killAgainAndAgain(t, kills)
-			w.stop(t)
-			s.finish(t)
-			s.check(t, p)
-			t.Logf("%d records in %d files, %d versions", p.notes+p.bad, p.files, newest(t, s.table)+1)
-		})
-	}
+	eachShape(t, func(t *testing.T, j *judge, shape shape) feed {
+		s := j.site(t, fileSource, noteColumns, shape.tableKeys, append(shape.keys, "batch: {max_files: 3, max_records: 60}")...)
+		p := &producer{badEvery: shape.badEvery}
+		return feed{s, p, func() error { return p.land(s.landing, 25) }}
+	})
 }
 
 func TestKilledOverKafkaEachRecordIsInTheTableOnce(t *testing.T) {
 	broker := kafkatest.Broker(t)
-	for _, shape := range shapes {
-		t.Run(shape.name, func(t *testing.T) {
-			t.Parallel()
-			const partitions = 3
-			topic := broker.Topic(t, partitions)
-			s := newSite(t, kafkaSource(broker.Cluster, topic), noteColumns, shape.tableKeys, append(shape.keys, "batch: {max_records: 200}")...)
-			p := &producer{badEvery: shape.badEvery}
-			client := broker.Client(t, manualPartitioner)
-			w := repeat(t, 10*time.Millisecond, func() error { return p.send(client, topic, partitions, 30) })
-			s.killAgainAndAgain(t, kills)
-			w.stop(t)
-			s.finish(t)
-			s.check(t, p)
-			t.Logf("%d records, %d versions", p.notes+p.bad, newest(t, s.table)+1)
-		})
-	}
+	eachShape(t, func(t *testing.T, j *judge, shape shape) feed {
+		const partitions = 3
+		topic := broker.Topic(t, partitions)
+		s := j.site(t, kafkaSource(broker.Cluster, topic), noteColumns, shape.tableKeys, append(shape.keys, "batch: {max_records: 200}")...)
+		p := &producer{badEvery: shape.badEvery}
+		client := broker.Client(t, manualPartitioner)
+		return feed{s, p, func() error { return p.send(client, topic, partitions, 30) }}
+	})
+}
+
+// eachShape kills pipelines of all shapes while their sources grow.
+func eachShape(t *testing.T, lay func(*testing.T, *judge, shape) feed) {
+	j := newJudge(t)
+	t.Run("of", func(t *testing.T) {
+		for _, shape := range shapes {
+			t.Run(shape.name, func(t *testing.T) {
+				t.Parallel()
+				f := lay(t, j, shape)
+				w := repeat(t, 10*time.Millisecond, f.step)
+				f.killAgainAndAgain(t, kills)
+				w.stop(t)
+				f.finish(t)
+				f.check(t, f.producer)
+				t.Logf("%d records, %d versions", f.notes+f.bad, newest(t, f.table)+1)
+			})
+		}
+	})
+	j.judge(t)
 }
 
 // killAgainAndAgain starts the pipeline and kills it, each time at another instant.

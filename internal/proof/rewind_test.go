@@ -96,9 +96,10 @@ func (f feed) prepare(t *testing.T) (earlier string) {
 }
 
 func TestContradictionIsRefusedAndTheTablesRecordCanBeAdopted(t *testing.T) {
+	j := newJudge(t)
 	for _, r := range rewinds {
 		t.Run(strings.ReplaceAll(r.name, " ", "-"), func(t *testing.T) {
-			eachSource(t, func(t *testing.T, f feed) {
+			eachSource(t, j, func(t *testing.T, f feed) {
 				r.damage(t, f, f.prepare(t))
 				must(t, f.step)
 				before := tree(t, f.folder)
@@ -116,6 +117,7 @@ func TestContradictionIsRefusedAndTheTablesRecordCanBeAdopted(t *testing.T) {
 			})
 		})
 	}
+	j.judge(t)
 }
 
 // rangesNamed counts the lines of a message that hold a range.
@@ -131,8 +133,9 @@ func rangesNamed(text string) (lines int) {
 var oneRange = regexp.MustCompile(`\S+ \[\d+, \d+\)`)
 
 func TestTableThatWasDroppedAndCreatedAgainIsRefused(t *testing.T) {
+	j := newJudge(t)
 	t.Run("by others", func(t *testing.T) {
-		s, p := droppable(t)
+		s, p := droppable(t, j)
 		// Another pipeline makes the table again, and this one's record is in it nowhere.
 		other := *s
 		other.file = filepath.Join(s.folder, "other.yaml")
@@ -152,7 +155,7 @@ func TestTableThatWasDroppedAndCreatedAgainIsRefused(t *testing.T) {
 		s.check(t, p)
 	})
 	t.Run("by the pipeline itself", func(t *testing.T) {
-		s, p := droppable(t)
+		s, p := droppable(t, j)
 		again := *s
 		again.file = filepath.Join(s.folder, "again.yaml")
 		again.configure(t, pipelineName, fileSource, noteColumns, "", "checkpoint: again")
@@ -166,12 +169,13 @@ func TestTableThatWasDroppedAndCreatedAgainIsRefused(t *testing.T) {
 		s.finish(t, "--adopt-table")
 		s.check(t, p)
 	})
+	j.judge(t)
 }
 
 // droppable is a pipeline that has run four batches and whose table is gone, but not its checkpoint.
-func droppable(t *testing.T) (*site, *producer) {
+func droppable(t *testing.T, j *judge) (*site, *producer) {
 	t.Helper()
-	s := newSite(t, fileSource, noteColumns, "", "checkpoint: checkpoint")
+	s := j.site(t, fileSource, noteColumns, "", "checkpoint: checkpoint")
 	p := &producer{}
 	f := feed{s, p, func() error { return p.land(s.landing, 20) }}
 	f.prepare(t)
@@ -181,7 +185,8 @@ func droppable(t *testing.T) (*site, *producer) {
 }
 
 func TestTableThatWentBackIsBroughtForward(t *testing.T) {
-	eachSource(t, func(t *testing.T, f feed) {
+	j := newJudge(t)
+	eachSource(t, j, func(t *testing.T, f feed) {
 		f.prepare(t)
 		for _, name := range f.commits(t)[2:] {
 			must(t, func() error { return os.Remove(name) })
@@ -190,10 +195,12 @@ func TestTableThatWentBackIsBroughtForward(t *testing.T) {
 		wants(t, f.finish(t), "the table went back", "batches 2 to 3 are brought forward from their plans")
 		f.checkRows(t, f.producer, false)
 	})
+	j.judge(t)
 }
 
 func TestTornNewestPlanIsPlannedAnew(t *testing.T) {
-	eachSource(t, func(t *testing.T, f feed) {
+	j := newJudge(t)
+	eachSource(t, j, func(t *testing.T, f feed) {
 		f.prepare(t)
 		plan, err := os.ReadFile(last(f.plans(t)))
 		if err != nil {
@@ -205,6 +212,7 @@ func TestTornNewestPlanIsPlannedAnew(t *testing.T) {
 		wants(t, f.finish(t), "the plan of batch 4 was torn by a crash")
 		f.check(t, f.producer)
 	})
+	j.judge(t)
 }
 
 func last(names []string) string { return names[len(names)-1] }

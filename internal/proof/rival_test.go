@@ -20,9 +20,9 @@ type feed struct {
 }
 
 // eachSource runs a test over a landing folder and over a real Kafka, in small batches.
-func eachSource(t *testing.T, test func(t *testing.T, f feed)) {
+func eachSource(t *testing.T, j *judge, test func(t *testing.T, f feed)) {
 	t.Run("files", func(t *testing.T) {
-		s := newSite(t, fileSource, noteColumns, "", "batch: {max_files: 2}")
+		s := j.site(t, fileSource, noteColumns, "", "batch: {max_files: 2}")
 		p := &producer{}
 		test(t, feed{s, p, func() error { return p.land(s.landing, 20) }})
 	})
@@ -30,7 +30,7 @@ func eachSource(t *testing.T, test func(t *testing.T, f feed)) {
 		broker := kafkatest.Broker(t)
 		const partitions = 2
 		topic := broker.Topic(t, partitions)
-		s := newSite(t, kafkaSource(broker.Cluster, topic), noteColumns, "", "batch: {max_records: 40}")
+		s := j.site(t, kafkaSource(broker.Cluster, topic), noteColumns, "", "batch: {max_records: 40}")
 		p := &producer{}
 		client := broker.Client(t, manualPartitioner)
 		test(t, feed{s, p, func() error { return p.send(client, topic, partitions, 20) }})
@@ -38,7 +38,8 @@ func eachSource(t *testing.T, test func(t *testing.T, f feed)) {
 }
 
 func TestTwoProcessesOfOnePipelineCommitNothingTwice(t *testing.T) {
-	eachSource(t, func(t *testing.T, f feed) {
+	j := newJudge(t)
+	eachSource(t, j, func(t *testing.T, f feed) {
 		w := repeat(t, 10*time.Millisecond, f.step)
 		fenced := 0
 		for range 6 {
@@ -68,10 +69,12 @@ func TestTwoProcessesOfOnePipelineCommitNothingTwice(t *testing.T) {
 		f.check(t, f.producer)
 		t.Logf("%d of 12 processes were fenced; %d versions", fenced, newest(t, f.table)+1)
 	})
+	j.judge(t)
 }
 
 func TestStoppedProcessThatWakesUpIsFencedAndCommitsNothingTwice(t *testing.T) {
-	eachSource(t, func(t *testing.T, f feed) {
+	j := newJudge(t)
+	eachSource(t, j, func(t *testing.T, f feed) {
 		r := choices(t)
 		for range 3 {
 			w := repeat(t, 5*time.Millisecond, f.step)
@@ -91,10 +94,12 @@ func TestStoppedProcessThatWakesUpIsFencedAndCommitsNothingTwice(t *testing.T) {
 		f.finish(t)
 		f.check(t, f.producer)
 	})
+	j.judge(t)
 }
 
 func TestFencedProcessSaysWhatToDo(t *testing.T) {
-	s := newSite(t, fileSource, noteColumns, "", "batch: {max_files: 1}")
+	j := newJudge(t)
+	s := j.site(t, fileSource, noteColumns, "", "batch: {max_files: 1}")
 	p := &producer{}
 	land := func() error { return p.land(s.landing, 5) }
 	must(t, land)
@@ -111,6 +116,7 @@ func TestFencedProcessSaysWhatToDo(t *testing.T) {
 	wants(t, sleeper, "another process runs this pipeline")
 	s.finish(t)
 	s.check(t, p)
+	j.judge(t)
 }
 
 func must(t *testing.T, step func() error) {

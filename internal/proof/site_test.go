@@ -11,6 +11,7 @@ import (
 
 // site is a folder with one pipeline.
 type site struct {
+	judge   *judge
 	folder  string
 	file    string // the pipeline's
 	landing string // empty when the source is a topic
@@ -28,10 +29,14 @@ const (
   - {name: text, type: string}`
 )
 
-// newSite lays out a pipeline: source and columns are YAML, more are further keys of the file's top level.
-func newSite(tb testing.TB, source, columns, tableKeys string, more ...string) *site {
+// site lays out a pipeline: source and columns are YAML, more are further keys of the file's top level.
+func (j *judge) site(tb testing.TB, source, columns, tableKeys string, more ...string) *site {
 	tb.Helper()
-	s := &site{folder: tb.TempDir()}
+	folder, err := os.MkdirTemp(j.folder, "site")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	s := &site{judge: j, folder: folder}
 	s.file = filepath.Join(s.folder, "pipeline.yaml")
 	s.landing, s.table = filepath.Join(s.folder, "landing"), filepath.Join(s.folder, "lake", "notes")
 	s.checkpoint = filepath.Join(s.table, "_sluice", pipelineName)

@@ -31,7 +31,7 @@ func landPartitions(t *testing.T, folder string, records, partitions int) intero
 }
 
 func TestBatchOverTenThousandPartitionsStaysWithinMemory(t *testing.T) {
-	s := newSite(t, fileSource, "\n  - {name: k, type: string}\n  - {name: v, type: long}", ", partition_by: [k]")
+	s := newJudge(t).site(t, fileSource, "\n  - {name: k, type: string}\n  - {name: v, type: long}", ", partition_by: [k]")
 	want := landPartitions(t, s.landing, 200_000, 10_000)
 	p := s.finish(t)
 	t.Logf("peak memory %d MB, CPU %v", p.peakBytes()>>20, p.cpu())

@@ -12,9 +12,10 @@ func containsFold(text, part string) bool {
 }
 
 func TestSignalledUnderLoadTheRunEndsCleanly(t *testing.T) {
+	j := newJudge(t)
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		t.Run(signal.String(), func(t *testing.T) {
-			eachSource(t, func(t *testing.T, f feed) {
+			eachSource(t, j, func(t *testing.T, f feed) {
 				r := choices(t)
 				w := repeat(t, 5*time.Millisecond, f.step)
 				for range 4 {
@@ -34,10 +35,12 @@ func TestSignalledUnderLoadTheRunEndsCleanly(t *testing.T) {
 			})
 		})
 	}
+	j.judge(t)
 }
 
 func TestSecondSignalEndsTheRunAtOnce(t *testing.T) {
-	s := newSite(t, fileSource, noteColumns, "")
+	j := newJudge(t)
+	s := j.site(t, fileSource, noteColumns, "")
 	p := &producer{}
 	must(t, func() error { return p.land(s.landing, 1000) })
 	// Both signals wait for a process that is stopped, so that it finds the second one before it has obeyed the first.
@@ -52,4 +55,5 @@ func TestSecondSignalEndsTheRunAtOnce(t *testing.T) {
 	}
 	s.finish(t)
 	s.check(t, p)
+	j.judge(t)
 }
