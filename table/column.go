@@ -61,5 +61,3 @@ func (c *column) add(name string, t *schema.Type, nullable bool, outer level, le
 	child.endLeaf = *leaves
 	c.children = append(c.children, child)
 }
-
-func (c *column) leaf() bool { return !c.typ.Nested() }

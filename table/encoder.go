@@ -37,7 +37,7 @@ func newLayout(t *schema.Type, c codec, engine string) *layout {
 type encoder struct {
 	layout *layout
 	out    *countingWriter
-	file   *parquet.Writer
+	file   *parquet.GenericWriter[any]
 	chunk  [][]parquet.Value // by leaf
 	sized  []int             // values of the chunk whose bytes are counted, by leaf
 	page   []int64           // raw bytes since the last page, by leaf
@@ -46,7 +46,7 @@ type encoder struct {
 
 func newEncoder(l *layout, pageBuffer int) *encoder {
 	e := &encoder{layout: l, out: &countingWriter{}, chunk: make([][]parquet.Value, l.leaves), sized: make([]int, l.leaves), page: make([]int64, l.leaves)}
-	e.file = parquet.NewWriter(e.out, &parquet.WriterConfig{
+	e.file = parquet.NewGenericWriter[any](e.out, &parquet.WriterConfig{
 		CreatedBy:          l.engine,
 		Schema:             l.parquet,
 		Compression:        l.codec.Codec,

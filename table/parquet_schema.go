@@ -23,10 +23,9 @@ func (g *group) Fields() []parquet.Field { return g.fields }
 func (g *group) String() string          { return fmt.Sprintf("group of %d fields", len(g.fields)) }
 
 // GoType is never that of rows here: values go in and out by column.
-func (g *group) GoType() reflect.Type              { return reflect.TypeFor[struct{}]() }
-func (g *group) Encoding() encoding.Encoding       { return nil }
-func (g *group) Compression() compress.Codec       { return nil }
-func (g *group) Value(reflect.Value) reflect.Value { return reflect.Value{} }
+func (g *group) GoType() reflect.Type        { return reflect.TypeFor[struct{}]() }
+func (g *group) Encoding() encoding.Encoding { return nil }
+func (g *group) Compression() compress.Codec { return nil }
 
 // groupField is a named node of a group.
 type groupField struct {
@@ -37,9 +36,9 @@ type groupField struct {
 func (f *groupField) Name() string                      { return f.name }
 func (f *groupField) Value(reflect.Value) reflect.Value { return reflect.Value{} }
 
-// parquetSchema returns the schema of data files that hold the struct's fields, with the types of Delta's PROTOCOL.md,
-// "Parquet Types" of the digest: lists and maps in three levels, timestamps in microseconds, decimals in the smallest
-// type that holds them.
+// parquetSchema returns the schema of data files that hold the struct's fields, in the Parquet types that Delta's
+// writers agree on: lists and maps in three levels, timestamps in microseconds, decimals in the smallest type that holds
+// them, integers without annotation but for those of 8 and 16 bits.
 func parquetSchema(t *schema.Type) *parquet.Schema {
 	return parquet.NewSchema("spark_schema", structNode(t))
 }

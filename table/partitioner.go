@@ -15,12 +15,6 @@ type partitioner struct {
 	fields  []schema.Field
 }
 
-// partition is one combination of values of the partition columns.
-type partition struct {
-	values []*string // as in the log; nil is null
-	folder string
-}
-
 func newPartitioner(t *schema.Type, columns []string) (*partitioner, error) {
 	p := &partitioner{columns: columns}
 	for _, name := range columns {
