@@ -372,8 +372,10 @@ func TestCreateIsCheckedForAllFaultsAtOnce(t *testing.T) {
 	if err == nil {
 		t.Fatal("let in")
 	}
-	for _, want := range []string{`"a b"`, "bin: its type is binary", "nope: there is no such column", "e.element is a struct without fields",
-		"delta.enableChangeDataFeed", "lzo", "huge", statsLeavesProperty, "delta.constraints.c"} {
+	for _, want := range []string{
+		`"a b"`, "bin: its type is binary", "nope: there is no such column", "e.element is a struct without fields",
+		"delta.enableChangeDataFeed", "lzo", "huge", statsLeavesProperty, "delta.constraints.c",
+	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is missing in %v", want, err)
 		}

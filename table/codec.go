@@ -44,4 +44,5 @@ func (fastSnappy) CompressionCodec() format.CompressionCodec { return format.Sna
 func (fastSnappy) Encode(dst, src []byte) ([]byte, error) {
 	return s2.EncodeSnappy(dst[:cap(dst)], src), nil
 }
+
 func (fastSnappy) Decode(dst, src []byte) ([]byte, error) { return snappy.Decode(dst[:cap(dst)], src) }

@@ -196,8 +196,10 @@ func parseTimestamp(s string) (Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, layout := range []string{"-01-02 15:04:05.999999999", "-01-02T15:04:05.999999999Z07:00", "-01-02T15:04:05.999999999",
-		"-01-02 15:04:05.999999999Z07:00", "-01-02"} {
+	for _, layout := range []string{
+		"-01-02 15:04:05.999999999", "-01-02T15:04:05.999999999Z07:00", "-01-02T15:04:05.999999999",
+		"-01-02 15:04:05.999999999Z07:00", "-01-02",
+	} {
 		t, err := time.Parse(layout, rest)
 		if err != nil {
 			continue

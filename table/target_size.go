@@ -17,8 +17,15 @@ var sizeUnits = []struct {
 	name  string
 	bytes int64
 }{
-	{"kb", 1 << 10}, {"mb", 1 << 20}, {"gb", 1 << 30}, {"tb", 1 << 40},
-	{"k", 1 << 10}, {"m", 1 << 20}, {"g", 1 << 30}, {"t", 1 << 40}, {"b", 1},
+	{"kb", 1 << 10},
+	{"mb", 1 << 20},
+	{"gb", 1 << 30},
+	{"tb", 1 << 40},
+	{"k", 1 << 10},
+	{"m", 1 << 20},
+	{"g", 1 << 30},
+	{"t", 1 << 40},
+	{"b", 1},
 }
 
 // targetSizeOf returns the bytes after which an append begins the next file of a partition: 128 MiB unless the table's

@@ -253,8 +253,12 @@ var oracle = []struct {
 	spec   string
 	expect expect
 }{
-	{"s string", expectString}, {"n long", expectLong}, {"d double", expectDouble}, {"f float", expectFloat},
-	{"x decimal(38,9)", expectDecimal}, {"b boolean", expectBoolean},
+	{"s string", expectString},
+	{"n long", expectLong},
+	{"d double", expectDouble},
+	{"f float", expectFloat},
+	{"x decimal(38,9)", expectDecimal},
+	{"b boolean", expectBoolean},
 }
 
 // bigExponent says whether a number's exponent is beyond what an oracle with exact fractions can take.
