@@ -34,6 +34,7 @@ import (
 type Config struct {
 	Name        string // the pipeline's, its appId in the table
 	Checkpoint  storage.Store
+	Bookkeeping storage.Store // the source's own, cleared up at a start as the checkpoint is; may be nil
 	Source      source.Source
 	Table       Table
 	Quarantine  Table // nil unless Settings.OnError is Quarantine
@@ -161,9 +162,16 @@ func (e *Engine) tellRecovery(r recovery) {
 }
 
 func (e *Engine) sweep(ctx context.Context) error {
-	total, err := e.Checkpoint.Sweep(ctx, func(string) (bool, error) { return true, nil })
-	if err != nil {
-		return err
+	total := 0
+	for _, s := range []storage.Store{e.Checkpoint, e.Bookkeeping} {
+		if s == nil {
+			continue
+		}
+		n, err := s.Sweep(ctx, func(string) (bool, error) { return true, nil })
+		if err != nil {
+			return err
+		}
+		total += n
 	}
 	for _, t := range []Table{e.Table, e.Quarantine} {
 		if t == nil {

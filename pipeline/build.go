@@ -46,6 +46,7 @@ type Pipeline struct {
 	Source source.Source
 	lake   *lake
 	config batch.Config
+	seen   storage.Store // the landing folder's bookkeeping; nil for topics
 	stores []storage.Store
 }
 
@@ -55,6 +56,9 @@ func Build(f *File, o BuildOptions) (*Pipeline, error) {
 		o.Now = time.Now
 	}
 	p := &Pipeline{File: f}
+	if f.Source.Files != nil {
+		p.seen = p.store(o, "seen", filepath.Join(f.Checkpoint, "seen"))
+	}
 	src, err := p.source(o)
 	if err != nil {
 		return nil, errors.Join(err, p.Close())
@@ -64,7 +68,7 @@ func Build(f *File, o BuildOptions) (*Pipeline, error) {
 	shape := &shape{file: f}
 	p.lake = &lake{table: table.New(p.store(o, "table", f.Table.Path), tables), url: f.Table.Path, create: shape.create}
 	p.config = batch.Config{
-		Name: f.Name, Checkpoint: p.store(o, "checkpoint", f.Checkpoint), Source: src, Table: p.lake,
+		Name: f.Name, Checkpoint: p.store(o, "checkpoint", f.Checkpoint), Bookkeeping: p.seen, Source: src, Table: p.lake,
 		Decoding: shape.decoding(o.Events), Fingerprint: f.Fingerprint(), Settings: settings(f, o), Events: o.Events, Now: o.Now,
 	}
 	if f.OnError.Policy == PolicyQuarantine {
@@ -146,7 +150,7 @@ func (p *Pipeline) source(o BuildOptions) (source.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg.Bookkeeping = p.store(o, "seen", filepath.Join(p.File.Checkpoint, "seen"))
+	cfg.Bookkeeping = p.seen
 	cfg.Now = o.Now
 	return files.New(cfg)
 }
