@@ -2,8 +2,9 @@
 //
 // It owns the one boundary between Sluice and whatever keeps its bytes. A Store is a flat set of named objects under
 // one root (a folder, a bucket prefix); offset logs, tables and landing folders each get a Store of their own. Backends
-// (storage/local, later storage/s3) are held to one conformance suite, storagetest.Conformance; faults, crashes and
-// transcripts are wrappers made with Wrap.
+// (storage/local, storage/s3) are held to one conformance suite, storagetest.Conformance; faults, crashes and
+// transcripts are wrappers made with Wrap,
+// retries one of package storage/retry.
 //
 // Invariants, for every backend:
 //
@@ -28,7 +29,8 @@ var ErrNotExist = fs.ErrNotExist
 type Info struct {
 	Key      string    // relative to the store's root, with forward slashes
 	Size     int64     // bytes
-	Modified time.Time // as the backend tells it; nanoseconds on a local disk
+	Modified time.Time // as the backend tells it; nanoseconds on a local disk, seconds on S3
+	ETag     string    // changes with the content, where the backend has such a thing; empty on a local disk
 }
 
 // Outcome is the answer to a PutIfAbsent.
@@ -84,8 +86,9 @@ type Store interface {
 	Stage(ctx context.Context, key string) (Staged, error)
 
 	// Sweep removes what dead attempts left: staged objects, and published ones that were never settled unless keep says
-	// that their key is in use. It never touches what a living attempt, in this or another process, has staged. It
-	// returns the number of objects removed.
+	// that their key is in use. It never touches what a living attempt, in this or another process, has staged. A backend
+	// that cannot tell the dead from the silent goes by age, and may leave published ones to a vacuum. It returns the
+	// number of objects removed.
 	Sweep(ctx context.Context, keep func(key string) (bool, error)) (int, error)
 
 	// Close gives up this process's attempt without cleaning up after it, as a crash would. Whoever wants what is staged

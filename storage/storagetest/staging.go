@@ -61,6 +61,23 @@ func abort(t *testing.T, open func() storage.Store) {
 	}
 }
 
+func sweepSpares(t *testing.T, open func() storage.Store) {
+	s := open()
+	staged, published := stage(t, s, "alive/1", "x"), stage(t, s, "alive/2", "x")
+	if err := published.Publish(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := open().Sweep(t.Context(), keepNone); n != 0 || err != nil {
+		t.Errorf("Sweep: %d, %v", n, err)
+	}
+	if err := staged.Publish(t.Context()); err != nil {
+		t.Errorf("Publish: %v", err)
+	}
+	if got := keys(t, open(), "", ""); !slices.Equal(got, []string{"alive/1", "alive/2"}) {
+		t.Errorf("left: %v, want both", got)
+	}
+}
+
 func sweep(t *testing.T, open func() storage.Store) {
 	dead, alive := open(), open()
 	stage(t, dead, "dead/1", "x")

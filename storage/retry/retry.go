@@ -1,0 +1,144 @@
+// Package retry makes the operations of any storage.Store again when they fail for a while.
+//
+// It owns waiting: how long, how often, and when to give up. A Retrier is made for one client of a service, with a
+// function by which the backend tells which of its errors pass (Classify); Wrap puts it around stores, Do around
+// anything else that the backend does. All that shares a Retrier also shares its pace: when the service throttles one
+// operation, all of them slow down, and speed up again as it answers.
+//
+// Invariants:
+//
+//   - A put-if-absent is made once. That its outcome is unknown is for the caller to settle, who reads back; here it
+//     only costs pace, so that a caller who puts again does not do so in a tight loop.
+//   - A write to a staged object is made once. Publish, Settle and Abort are made again only for errors that the backend
+//     calls passing, which says that they may be.
+//   - A listing goes on behind the last key that was seen, so none comes twice.
+//   - Every wait ends at once when its context does.
+package retry
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+)
+
+// Class says what an error means for another try.
+type Class int
+
+const (
+	// Final errors stay: what was asked for is wrong, absent or forbidden.
+	Final Class = iota
+	// Transient errors pass: a connection was reset, a server had a fault of its own.
+	Transient
+	// Throttled errors pass when less is asked for.
+	Throttled
+)
+
+// Policy bounds the tries of one operation. Zero fields have the defaults.
+type Policy struct {
+	Attempts int           // 10
+	First    time.Duration // the longest wait after the first failure, doubled after each one: 100 ms
+	Longest  time.Duration // bound of one wait: 20 s
+	Budget   time.Duration // no try begins later than this after the first: 3 min
+}
+
+func (p Policy) withDefaults() Policy {
+	if p.Attempts <= 0 {
+		p.Attempts = 10
+	}
+	if p.First <= 0 {
+		p.First = 100 * time.Millisecond
+	}
+	if p.Longest <= 0 {
+		p.Longest = 20 * time.Second
+	}
+	if p.Budget <= 0 {
+		p.Budget = 3 * time.Minute
+	}
+	return p
+}
+
+// wait is how long to wait after so many failures: a random part of a doubling bound, but not next to nothing.
+func (p Policy) wait(failures int) time.Duration {
+	bound := p.Longest
+	if doubled := p.First << min(failures-1, 30); doubled > 0 && doubled < bound {
+		bound = doubled
+	}
+	return bound/4 + rand.N(bound-bound/4)
+}
+
+// Retrier makes operations again. Safe for concurrent use.
+type Retrier struct {
+	classify func(error) Class
+	policy   Policy
+	pace     pacer
+}
+
+// New makes a retrier for a backend that classifies its errors.
+func New(classify func(error) Class, policy Policy) *Retrier {
+	return &Retrier{classify: classify, policy: policy.withDefaults()}
+}
+
+// Do calls fn until it succeeds, fails for good, or the policy is exhausted; then the error is fn's last one, with how
+// often it was tried. When ctx ends, so does Do, with fn's last error and that of ctx.
+func (r *Retrier) Do(ctx context.Context, fn func() error) error {
+	begun := time.Now()
+	for failures := 1; ; failures++ {
+		if err := r.pace.wait(ctx); err != nil {
+			return err
+		}
+		err := fn()
+		if r.settle(ctx, err) == Final {
+			return err
+		}
+		wait := r.policy.wait(failures)
+		if failures == r.policy.Attempts || time.Since(begun)+wait > r.policy.Budget {
+			return fmt.Errorf("%w (tried %d times in %v)", err, failures, time.Since(begun).Round(time.Millisecond))
+		}
+		if cause := sleep(ctx, wait); cause != nil {
+			return fmt.Errorf("%w; last try: %w", cause, err)
+		}
+	}
+}
+
+// once makes an operation that must not be made again.
+func (r *Retrier) once(ctx context.Context, fn func() error) error {
+	if err := r.pace.wait(ctx); err != nil {
+		return err
+	}
+	err := fn()
+	if r.settle(ctx, err) == Transient {
+		r.pace.slow()
+	}
+	return err
+}
+
+// settle classifies the outcome of an operation and lets the pace learn from it.
+func (r *Retrier) settle(ctx context.Context, err error) Class {
+	if err == nil {
+		r.pace.fast()
+		return Final
+	}
+	if ctx.Err() != nil {
+		return Final
+	}
+	class := r.classify(err)
+	if class == Throttled {
+		r.pace.slow()
+	}
+	return class
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
