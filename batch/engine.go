@@ -51,6 +51,7 @@ type Engine struct {
 	log         *offsetlog.Log
 	decoder     format.Decoder // nil before the first batch
 	unknown     map[string]int64
+	tombstones  int64 // of the decoder's, those that are in a commit
 	quarantined int64 // newest batch in the quarantine table, -1: none
 
 	table *TableState // as of the start or of our last commit; nil: no table yet
@@ -88,7 +89,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	if err == nil && ctx.Err() != nil {
 		ctx = context.WithoutCancel(ctx) // a clean stop still commits the position behind empty batches
 	}
-	if err == nil && e.log != nil {
+	if err == nil {
 		err = e.commitPending(ctx)
 	}
 	if err != nil {
@@ -121,24 +122,11 @@ func (e *Engine) enough(done int64) bool {
 
 // open compares the two logs, clears up after dead attempts, and sets the source to the end of the newest plan.
 func (e *Engine) open(ctx context.Context) ([]offsetlog.Plan, error) {
-	// The table first: what another process of this pipeline does in between makes the offset log newer than the table,
-	// which is an ordinary state, and not the other way around.
-	table, err := e.Table.Refresh(ctx)
+	r, err := e.compare(ctx)
 	if err != nil {
 		return nil, err
 	}
-	log, err := offsetlog.Open(ctx, e.Checkpoint, e.Name)
-	if err != nil {
-		return nil, unreadable(err, e.Name, table)
-	}
-	r, err := recoverFrom(e.Name, log.Plans(), table)
-	if err != nil {
-		return nil, err
-	}
-	if err := e.checkQuarantine(ctx, log, r.committed); err != nil {
-		return nil, err
-	}
-	e.log, e.table, e.committedAt = log, table, e.Now()
+	e.committedAt = e.Now()
 	e.committed = offsetlog.Committed{Batch: r.committed, Version: r.version}
 	e.committedSince = max(r.since, 0)
 	e.tellRecovery(r)
@@ -146,6 +134,31 @@ func (e *Engine) open(ctx context.Context) ([]offsetlog.Plan, error) {
 		return nil, err
 	}
 	return r.rerun, e.restoreSource(ctx)
+}
+
+// compare reads both logs and says what a start has to do. It changes nothing.
+func (e *Engine) compare(ctx context.Context) (r recovery, err error) {
+	// The table first: what another process of this pipeline does in between makes the offset log newer than the table,
+	// which is an ordinary state, and not the other way around.
+	if e.table, err = e.Table.Refresh(ctx); err != nil {
+		return r, err
+	}
+	if e.log, err = offsetlog.Open(ctx, e.Checkpoint, e.Name); err != nil {
+		return r, unreadable(err, e.Name, e.table)
+	}
+	if r, err = recoverFrom(e.Name, e.log.Plans(), e.table); err != nil {
+		return r, err
+	}
+	return r, e.checkQuarantine(ctx, e.log, r.committed)
+}
+
+// Check returns the error with which a start would be refused, or nil. It changes nothing, and the engine is not to be
+// used further.
+func (e *Engine) Check(ctx context.Context) error {
+	if _, err := e.compare(ctx); err != nil {
+		return err
+	}
+	return e.restoreSource(ctx)
 }
 
 func (e *Engine) tellRecovery(r recovery) {

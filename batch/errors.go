@@ -15,6 +15,8 @@ import (
 type LastError struct {
 	Time  time.Time `json:"time"`
 	Error string    `json:"error"`
+	// Past says that batches were committed since. It is not stored.
+	Past bool `json:"past"`
 }
 
 const (
@@ -28,7 +30,7 @@ func recordError(ctx context.Context, checkpoint storage.Store, now time.Time, c
 	if errors.Is(cause, ErrFenced) {
 		return nil
 	}
-	body, err := json.Marshal(LastError{now.UTC().Truncate(time.Microsecond), cause.Error()})
+	body, err := json.Marshal(LastError{Time: now.UTC().Truncate(time.Microsecond), Error: cause.Error()})
 	if err != nil {
 		return fmt.Errorf("record the error for status: %w", err)
 	}

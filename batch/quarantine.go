@@ -41,18 +41,24 @@ func (e *Engine) checkQuarantine(ctx context.Context, log *offsetlog.Log, commit
 	if err != nil || state == nil {
 		return err
 	}
+	record := ParseRecord(state.UserMetadata)
+	if state.Batch < 0 {
+		record = state.History
+	}
 	e.quarantined = state.Batch
-	if state.Batch <= committed {
+	if record != nil {
+		e.quarantined = record.Batch
+	}
+	if e.quarantined <= committed {
 		return nil
 	}
-	record := ParseRecord(state.UserMetadata)
-	plan := log.Plan(state.Batch)
+	plan := log.Plan(e.quarantined)
 	if plan != nil && record != nil && record.Checkpoint == plan.Checkpoint && sameRanges(record.Ranges, plan.Ranges) {
 		return nil
 	}
 	c := comparison{e.Name, log.Plans(), state, record}
 	return c.refuse(
-		fmt.Sprintf("the quarantine table %s holds bad records of batch %d, which is in no plan of this checkpoint: bad records of the batches up to there would be left out as if they were there already", e.Quarantine.URL(), state.Batch),
+		fmt.Sprintf("the quarantine table %s holds bad records of batch %d, which is in no plan of this checkpoint: bad records of the batches up to there would be left out as if they were there already", e.Quarantine.URL(), e.quarantined),
 		"Move the quarantine table away, or give the pipeline another name.")
 }
 

@@ -27,6 +27,8 @@ type Record struct {
 	// Rows counts the rows that the commit adds, Bad the records that were skipped or quarantined.
 	Rows int64 `json:"rows"`
 	Bad  int64 `json:"bad,omitempty"`
+	// Tombstones counts the Kafka records without a value that were left out, as configured.
+	Tombstones int64 `json:"tombstones,omitempty"`
 	// Unknown counts fields of the records that no column takes, by path.
 	Unknown     map[string]int64 `json:"unknown,omitempty"`
 	Fingerprint string           `json:"fingerprint,omitempty"`

@@ -49,6 +49,9 @@ func recoverFrom(pipeline string, plans []offsetlog.Plan, table *TableState) (re
 // recoverUnrecorded is the half of the table in which the table knows nothing of the pipeline.
 func recoverUnrecorded(pipeline string, plans []offsetlog.Plan, table *TableState) (recovery, error) {
 	r := recovery{committed: -1, since: -1, rerun: plans}
+	if table != nil && table.History != nil {
+		return recoverForgotten(pipeline, plans, table)
+	}
 	if len(plans) == 0 {
 		return r, nil
 	}
@@ -56,10 +59,6 @@ func recoverUnrecorded(pipeline string, plans []offsetlog.Plan, table *TableStat
 	newest := plans[len(plans)-1]
 	startOver := fmt.Sprintf("If the rows are to be loaded again from the beginning, remove the checkpoint, or give the pipeline another name than %q.", pipeline)
 	known := newest.Committed
-	if first := plans[0]; first.Adopted != nil && table != nil && first.Adopted.Unrecorded == table.ID && (known == nil || known.Batch == first.Batch) {
-		// The table's record was gone when it was adopted, and nothing is known to have been committed since.
-		return recovery{committed: first.Batch, since: first.Batch, version: -1, rerun: plans[1:]}, nil
-	}
 	switch {
 	case known == nil && plans[0].Batch == 0 && plans[0].Adopted == nil:
 		if table != nil && newest.Table != "" && newest.Table != table.ID {
@@ -72,9 +71,24 @@ func recoverUnrecorded(pipeline string, plans []offsetlog.Plan, table *TableStat
 		return recovery{}, c.refuse("the table was dropped and created again", startOver)
 	default:
 		return recovery{}, c.refuse(
-			fmt.Sprintf("the table has no record of %q any more: its txn action expired (delta.setTransactionRetentionDuration) or was cleaned away, or the table was rolled back to before the pipeline's first batch", pipeline),
-			"If the table still holds the pipeline's rows, run once with --adopt-table: the run then goes on from the newest batch that the table's history tells of. "+startOver)
+			fmt.Sprintf("the table has no record of %q any more, not even in its history: its log was cleaned up, or the table was rolled back to before the pipeline's first batch", pipeline), startOver)
 	}
+}
+
+// recoverForgotten is for a table whose history tells of batches of the pipeline, though its txn action is gone. To go on
+// it has to be adopted, and stays so until the next commit brings a txn action back.
+func recoverForgotten(pipeline string, plans []offsetlog.Plan, table *TableState) (recovery, error) {
+	record := table.History
+	if len(plans) > 0 {
+		first := plans[0]
+		adopted := first.Adopted != nil && first.Adopted.Unrecorded == table.ID && first.Adopted.Checkpoint == record.Checkpoint
+		if adopted && first.Batch == record.Batch && sameRanges(first.Ranges, record.Ranges) {
+			return recovery{committed: first.Batch, since: first.Batch, version: -1, rerun: plans[1:]}, nil
+		}
+	}
+	return recovery{}, comparison{pipeline, plans, table, record}.refuse(
+		fmt.Sprintf("the table has no txn action of %q any more: it expired (delta.setTransactionRetentionDuration) or was cleaned away. Its history tells of batch %d", pipeline, record.Batch),
+		"If the table still holds the pipeline's rows, run once with --adopt-table: the run then goes on from that batch. If they are to be loaded again from the beginning, give the pipeline another name.")
 }
 
 // comparison holds both sides for checks and for messages.

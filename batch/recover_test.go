@@ -56,6 +56,16 @@ func TestRecoveryTable(t *testing.T) {
 			p.Adopted = &offsetlog.Adopted{Checkpoint: foreign}
 		}
 	}
+	forgotten := func(since, batch int64) *TableState {
+		s := holds(since, batch, func(r *Record) { r.Checkpoint = foreign })
+		s.History, s.Batch, s.BatchVersion, s.UserMetadata = ParseRecord(s.UserMetadata), -1, -1, ""
+		return s
+	}
+	adoptedForgotten := func(p *offsetlog.Plan) {
+		if p.Batch == 4 {
+			p.Adopted = &offsetlog.Adopted{Checkpoint: foreign, Unrecorded: "t"}
+		}
+	}
 	tests := map[string]struct {
 		plans   []offsetlog.Plan
 		table   *TableState
@@ -74,27 +84,33 @@ func TestRecoveryTable(t *testing.T) {
 		"P > T+1, the table went back":                  {plans(0, 7), holds(4, 4), []int64{5, 7}, "went back", ""},
 		"first batches without rows, no table yet":      {plans(0, 3, uncommitted), nil, []int64{0, 3}, "", ""},
 		"first batches without rows, a table of others": {plans(0, 3, uncommitted), unrecorded("t"), []int64{0, 3}, "", ""},
-		"P < T":                                              {plans(0, 3), holds(4, 4), nil, "", "older than the table"},
-		"P < T, checkpoint deleted":                          {nil, holds(4, 4), nil, "", "no plans"},
-		"plan T has other ranges":                            {plans(0, 4, func(p *offsetlog.Plan) { p.Ranges[0].To++ }), holds(4, 4), nil, "", "other ranges"},
-		"plan T is of another checkpoint":                    {plans(0, 4), holds(4, 4, func(r *Record) { r.Checkpoint = foreign }), nil, "", "another checkpoint"},
-		"covered plans differ":                               {plans(0, 4, func(p *offsetlog.Plan) { p.Ranges[0].From = max(0, p.Ranges[0].From-1) }), holds(2, 4), nil, "", "other ranges"},
-		"covered plans are gone":                             {plans(3, 4), holds(2, 4), nil, "", "plans are gone"},
-		"the table went back behind the plans":               {plans(6, 9), holds(4, 4), nil, "", "further than the plans"},
-		"no record, though a batch was committed":            {plans(0, 4), unrecorded("t"), nil, "", "no record"},
-		"no record, and plans pruned":                        {plans(3, 4, uncommitted), unrecorded("t"), nil, "", "no record"},
-		"the table is gone":                                  {plans(0, 4), nil, nil, "", "table is gone"},
-		"another table, without a record":                    {plans(0, 4), unrecorded("u"), nil, "", "dropped and created again"},
-		"another table, before the first commit":             {plans(0, 0, func(p *offsetlog.Plan) { p.Table = "t" }), unrecorded("u"), nil, "", "dropped and created again"},
-		"another table, with a record":                       {plans(0, 4, func(p *offsetlog.Plan) { p.Table = "u" }), holds(4, 4), nil, "", "not the one"},
-		"another program's txn under our name":               {plans(0, 4), &TableState{ID: "t", Batch: 4, UserMetadata: "hello"}, nil, "", "not written by this program"},
-		"another pipeline's record under our name":           {plans(0, 4), holds(4, 4, func(r *Record) { r.App = "q" }), nil, "", "not written by this program"},
-		"adopted, nothing since":                             {plans(4, 4, adopted), holds(4, 4, func(r *Record) { r.Checkpoint = foreign }), nil, "", ""},
-		"adopted, nothing since, covering more than itself":  {plans(4, 4, adopted, func(p *offsetlog.Plan) { p.Ranges = rangeOf(2, 4) }), holds(2, 4, func(r *Record) { r.Checkpoint = foreign }), nil, "", ""},
-		"adopted, then a batch in flight":                    {plans(4, 5, adopted), holds(4, 4, func(r *Record) { r.Checkpoint = foreign }), []int64{5, 5}, "", ""},
-		"adopted, then committed":                            {plans(4, 5, adopted), holds(5, 5), nil, "", ""},
-		"adopted from another checkpoint than the table has": {plans(4, 4, adopted), holds(4, 4), nil, "", "not the one that the checkpoint adopted"},
-		"adopted, and the table is gone":                     {plans(4, 4, adopted), nil, nil, "", "table is gone"},
+		"P < T":                                                          {plans(0, 3), holds(4, 4), nil, "", "older than the table"},
+		"P < T, checkpoint deleted":                                      {nil, holds(4, 4), nil, "", "no plans"},
+		"plan T has other ranges":                                        {plans(0, 4, func(p *offsetlog.Plan) { p.Ranges[0].To++ }), holds(4, 4), nil, "", "other ranges"},
+		"plan T is of another checkpoint":                                {plans(0, 4), holds(4, 4, func(r *Record) { r.Checkpoint = foreign }), nil, "", "another checkpoint"},
+		"covered plans differ":                                           {plans(0, 4, func(p *offsetlog.Plan) { p.Ranges[0].From = max(0, p.Ranges[0].From-1) }), holds(2, 4), nil, "", "other ranges"},
+		"covered plans are gone":                                         {plans(3, 4), holds(2, 4), nil, "", "plans are gone"},
+		"the table went back behind the plans":                           {plans(6, 9), holds(4, 4), nil, "", "further than the plans"},
+		"no record, though a batch was committed":                        {plans(0, 4), unrecorded("t"), nil, "", "no record"},
+		"no record, and plans pruned":                                    {plans(3, 4, uncommitted), unrecorded("t"), nil, "", "no record"},
+		"the table is gone":                                              {plans(0, 4), nil, nil, "", "table is gone"},
+		"another table, without a record":                                {plans(0, 4), unrecorded("u"), nil, "", "dropped and created again"},
+		"another table, before the first commit":                         {plans(0, 0, func(p *offsetlog.Plan) { p.Table = "t" }), unrecorded("u"), nil, "", "dropped and created again"},
+		"another table, with a record":                                   {plans(0, 4, func(p *offsetlog.Plan) { p.Table = "u" }), holds(4, 4), nil, "", "not the one"},
+		"another program's txn under our name":                           {plans(0, 4), &TableState{ID: "t", Batch: 4, UserMetadata: "hello"}, nil, "", "not written by this program"},
+		"another pipeline's record under our name":                       {plans(0, 4), holds(4, 4, func(r *Record) { r.App = "q" }), nil, "", "not written by this program"},
+		"adopted, nothing since":                                         {plans(4, 4, adopted), holds(4, 4, func(r *Record) { r.Checkpoint = foreign }), nil, "", ""},
+		"adopted, nothing since, covering more than itself":              {plans(4, 4, adopted, func(p *offsetlog.Plan) { p.Ranges = rangeOf(2, 4) }), holds(2, 4, func(r *Record) { r.Checkpoint = foreign }), nil, "", ""},
+		"adopted, then a batch in flight":                                {plans(4, 5, adopted), holds(4, 4, func(r *Record) { r.Checkpoint = foreign }), []int64{5, 5}, "", ""},
+		"adopted, then committed":                                        {plans(4, 5, adopted), holds(5, 5), nil, "", ""},
+		"adopted from another checkpoint than the table has":             {plans(4, 4, adopted), holds(4, 4), nil, "", "not the one that the checkpoint adopted"},
+		"the txn is gone, the history is there":                          {plans(0, 4), forgotten(4, 4), nil, "", "no txn action"},
+		"the txn is gone, and the checkpoint":                            {nil, forgotten(4, 4), nil, "", "no txn action"},
+		"adopted without a txn, nothing since":                           {plans(4, 4, adoptedForgotten), forgotten(4, 4), nil, "", ""},
+		"adopted without a txn, a batch in flight":                       {plans(4, 5, adoptedForgotten), forgotten(4, 4), []int64{5, 5}, "", ""},
+		"adopted without a txn, then a commit whose txn is gone as well": {plans(4, 5, adoptedForgotten), forgotten(5, 5), nil, "", "no txn action"},
+		"adopted without a txn, another table":                           {plans(4, 4, adoptedForgotten), func() *TableState { s := forgotten(4, 4); s.ID = "u"; return s }(), nil, "", "no txn action"},
+		"adopted, and the table is gone":                                 {plans(4, 4, adopted), nil, nil, "", "table is gone"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -156,6 +156,7 @@ func (f *flight) publish(ctx context.Context) error {
 	e := f.engine
 	ranges := offsetlog.Merge(e.pending, f.plan.Ranges)
 	unknown := e.newlyUnknown()
+	tombstones := e.decoder.Tombstones() - e.tombstones // also those of batches without a commit of their own
 	if f.rows == 0 && f.bad == 0 && len(f.lost) == 0 {
 		if e.Events.Empty != nil {
 			e.Events.Empty(f.plan.Batch)
@@ -173,12 +174,13 @@ func (f *flight) publish(ctx context.Context) error {
 		return err
 	}
 	record := e.record(f.plan, ranges)
-	record.Rows, record.Bad, record.Lost, record.Unknown = f.rows, f.bad, f.lost, unknown
+	record.Rows, record.Bad, record.Lost, record.Unknown, record.Tombstones = f.rows, f.bad, f.lost, unknown, tombstones
 	commit, err := f.writer.Commit(ctx, record)
 	if err != nil {
 		return err
 	}
 	f.writer = nil
+	e.tombstones += tombstones
 	if err := e.committedBatch(ctx, record, commit); err != nil {
 		return err
 	}

@@ -2,7 +2,8 @@ package batch
 
 import (
 	"context"
-	"maps"
+	"errors"
+	"time"
 
 	"github.com/sluicedata/sluice/offsetlog"
 	"github.com/sluicedata/sluice/source"
@@ -20,71 +21,85 @@ type Status struct {
 	Positions        []source.Lag     `json:"positions"`
 	Rows             int64            `json:"rows"`
 	Bad              int64            `json:"bad_records"`
+	Tombstones       int64            `json:"tombstones"`
 	Unknown          map[string]int64 `json:"unknown_fields"`
 	LastError        *LastError       `json:"last_error"`
 	Refused          string           `json:"refused,omitempty"` // why a run would be refused
 	Notices          []string         `json:"notices"`
 }
 
-// ReadStatus compares the two logs as a start would, and asks the source for its ends. It changes nothing.
+// ReadStatus compares the two logs as a start would, and asks the source for its ends. It changes nothing, and the engine
+// is not to be used further.
 func (e *Engine) ReadStatus(ctx context.Context, records Records) (*Status, error) {
 	s := &Status{Pipeline: e.Name, Planned: -1, Committed: -1, Version: -1, CommittedVersion: -1, Positions: []source.Lag{}, Unknown: map[string]int64{}, Notices: []string{}}
-	table, err := e.Table.Refresh(ctx)
-	if err != nil {
-		return nil, err
-	}
-	log, err := offsetlog.Open(ctx, e.Checkpoint, e.Name)
-	if err != nil {
-		return nil, err
-	}
-	e.log = log
-	s.Notices = append(s.Notices, log.Notices()...)
-	if newest := log.Newest(); newest != nil {
-		s.Planned = newest.Batch
-	}
-	if table != nil {
-		s.Version, s.Committed = table.Version, table.Batch
-		s.Notices = append(s.Notices, table.Notices...)
-		if table.Batch >= 0 {
-			s.CommittedVersion = table.BatchVersion
-		}
-	}
-	if _, err := recoverFrom(e.Name, log.Plans(), table); err != nil {
+	_, err := e.compare(ctx)
+	var refused *RefusedError
+	var corrupt *offsetlog.CorruptError
+	switch {
+	case errors.As(err, &refused), errors.As(err, &corrupt):
 		s.Refused = err.Error()
+	case err != nil:
+		return nil, err
 	}
-	if table != nil {
+	if err := e.readTable(ctx, s, records); err != nil {
+		return nil, err
+	}
+	if e.log != nil {
+		s.Notices = append(s.Notices, e.log.Notices()...)
+		if newest := e.log.Newest(); newest != nil {
+			s.Planned = newest.Batch
+		}
+		e.readPositions(ctx, s)
+	}
+	return s, nil
+}
+
+// readTable adds what the table's log says, and the last error, which may be older than the newest commit.
+func (e *Engine) readTable(ctx context.Context, s *Status, records Records) error {
+	var newest time.Time
+	if e.table != nil {
+		s.Version, s.Committed, s.CommittedVersion = e.table.Version, e.table.Batch, e.table.BatchVersion
+		s.Notices = append(s.Notices, e.table.Notices...)
 		err := records(ctx, func(r *Record) error {
 			s.Rows += r.Rows
 			s.Bad += r.Bad
-			for path, n := range maps.All(r.Unknown) {
+			s.Tombstones += r.Tombstones
+			for path, n := range r.Unknown {
 				s.Unknown[path] += n
 			}
+			newest = r.Time
 			return nil
 		})
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	if s.LastError, err = ReadLastError(ctx, e.Checkpoint); err != nil {
-		return nil, err
+	last, err := ReadLastError(ctx, e.Checkpoint)
+	if last != nil {
+		last.Past = newest.After(last.Time)
 	}
-	return s, e.readLag(ctx, s)
+	s.LastError = last
+	return err
 }
 
-func (e *Engine) readLag(ctx context.Context, s *Status) error {
+// readPositions adds the source's positions. A source that does not answer is a notice: the rest of the status is worth
+// having.
+func (e *Engine) readPositions(ctx context.Context, s *Status) {
+	lag, err := e.lagNow(ctx, s)
+	if err != nil {
+		s.Notices = append(s.Notices, err.Error())
+	}
+	s.Positions = append(s.Positions, lag...)
+}
+
+func (e *Engine) lagNow(ctx context.Context, s *Status) ([]source.Lag, error) {
 	if err := e.restoreSource(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	planned, err := e.Source.Next(ctx, e.Settings.Limits)
 	if err != nil {
-		s.Notices = append(s.Notices, err.Error())
-		return nil
+		return nil, err
 	}
 	s.Notices = append(s.Notices, planned.Notices...)
-	lag, err := e.Source.Lag(ctx)
-	if err != nil {
-		return err
-	}
-	s.Positions = append(s.Positions, lag...)
-	return nil
+	return e.Source.Lag(ctx)
 }

@@ -36,6 +36,9 @@ type TableState struct {
 	BatchVersion int64
 	// UserMetadata is that of the commit of Batch.
 	UserMetadata string
+	// History is the newest record of the pipeline in the table's history. It is looked up only when Batch is -1: a table
+	// can lose its txn actions and still hold the rows.
+	History *Record
 	// Notices are properties of the table that a pipeline's owner should know of.
 	Notices []string
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // ErrNoTable says that the folder holds no Delta table: no commit and no log checkpoint.
-var ErrNoTable = errors.New("no Delta table there")
+var ErrNoTable = errors.New("no Delta table there; check the path, or run the pipeline that makes it")
 
 // ErrNoVersion says that a version was asked for that the table does not have.
 var ErrNoVersion = errors.New("no such version")

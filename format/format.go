@@ -50,6 +50,8 @@ type Decoder interface {
 	Flush() arrow.Record
 	// Unknown counts, over the decoder's life, the fields of records that no column takes, by path.
 	Unknown() map[string]int64
+	// Tombstones counts, over the decoder's life, the Kafka records without a value that were left out as configured.
+	Tombstones() int64
 }
 
 // Framer cuts a stream into records. It calls emit with values that are valid only until emit returns, their positions

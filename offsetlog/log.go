@@ -12,7 +12,7 @@
 //     table. What is below First does not count.
 //   - All entries are of one pipeline, and since the last adoption of one checkpoint id.
 //   - Only the newest entry can be torn (on a store that can leave a part of an object); its put was never confirmed, so
-//     nothing was built on it, and Open removes it. Everything else that is wrong is an error.
+//     nothing was built on it, and the next plan replaces it. Everything else that is wrong is an error.
 package offsetlog
 
 import (
@@ -37,6 +37,7 @@ type Log struct {
 	store    storage.Store
 	pipeline string
 	plans    []Plan // contiguous, ascending
+	torn     string // key of a newest entry that was cut short, until it is removed
 	notices  []string
 }
 
@@ -62,8 +63,8 @@ func batchOf(k string) (int64, bool) {
 	return batch, err == nil && key(batch) == k
 }
 
-// Open reads the log in the checkpoint. A pipeline that has never planned has an empty one. A torn newest entry is
-// removed, which Notices tells.
+// Open reads the log in the checkpoint. A pipeline that has never planned has an empty one. A torn newest entry does not
+// count, which Notices tells; Append replaces it. Open changes nothing.
 func Open(ctx context.Context, checkpoint storage.Store, pipeline string) (*Log, error) {
 	l := &Log{store: checkpoint, pipeline: pipeline}
 	batches, err := l.list(ctx)
@@ -72,9 +73,8 @@ func Open(ctx context.Context, checkpoint storage.Store, pipeline string) (*Log,
 	}
 	newest, err := l.get(ctx, batches[len(batches)-1])
 	if IsTorn(err) {
-		if err := l.dropTorn(ctx, batches[len(batches)-1]); err != nil {
-			return nil, err
-		}
+		l.torn = key(batches[len(batches)-1])
+		l.notices = append(l.notices, fmt.Sprintf("the plan of batch %d was torn by a crash while it was written; nothing had been done by it, and it is planned anew", batches[len(batches)-1]))
 		if batches = batches[:len(batches)-1]; len(batches) == 0 {
 			return l, nil
 		}
@@ -128,15 +128,6 @@ func (l *Log) get(ctx context.Context, batch int64) (Plan, error) {
 	return plan, err
 }
 
-// dropTorn removes a newest entry that was cut short.
-func (l *Log) dropTorn(ctx context.Context, batch int64) error {
-	if err := l.store.Delete(ctx, key(batch)); err != nil {
-		return fmt.Errorf("remove the torn plan of batch %d: %w", batch, err)
-	}
-	l.notices = append(l.notices, fmt.Sprintf("the plan of batch %d was torn by a crash while it was written; nothing had been done by it, and it is planned anew", batch))
-	return nil
-}
-
 func (l *Log) admit(plan Plan, batch int64) error {
 	if plan.Pipeline != l.pipeline {
 		return &CorruptError{
@@ -166,7 +157,7 @@ func (l *Log) corrupt(batch int64, problem string) error {
 	return &CorruptError{l.store.URL(), key(batch), problem, restoreOrAdopt}
 }
 
-// Notices tells what Open mended.
+// Notices tells what Open passed over.
 func (l *Log) Notices() []string { return l.notices }
 
 // Plans returns the plans that count, in order of batch. The caller does not change them.
@@ -200,6 +191,9 @@ func (l *Log) Append(ctx context.Context, plan Plan) (Plan, error) {
 	} else {
 		plan.Checkpoint = uuid.NewString()
 	}
+	if err := l.removeTorn(ctx); err != nil {
+		return Plan{}, fmt.Errorf("plan batch %d: remove its torn plan: %w", plan.Batch, err)
+	}
 	stored, err := l.put(ctx, plan)
 	if err != nil {
 		return Plan{}, fmt.Errorf("plan batch %d: %w", plan.Batch, err)
@@ -208,6 +202,23 @@ func (l *Log) Append(ctx context.Context, plan Plan) (Plan, error) {
 		return Plan{}, err
 	}
 	return stored, nil
+}
+
+// removeTorn removes the torn entry that Open passed over, if it is still torn.
+func (l *Log) removeTorn(ctx context.Context) error {
+	if l.torn == "" {
+		return nil
+	}
+	data, err := l.store.Get(ctx, l.torn)
+	if err == nil {
+		if _, err := Decode(data); IsTorn(err) {
+			return l.store.Delete(ctx, l.torn)
+		}
+	}
+	if errors.Is(err, storage.ErrNotExist) {
+		err = nil
+	}
+	return err
 }
 
 // maxPuts bounds the tries of a put whose outcome is unknown and whose effect is not seen.

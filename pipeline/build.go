@@ -66,7 +66,7 @@ func Build(f *File, o BuildOptions) (*Pipeline, error) {
 	p.Source = src
 	tables := table.Options{AppID: f.Name, EngineVersion: o.Version, Now: o.Now}
 	shape := &shape{file: f}
-	p.lake = &lake{table: table.New(p.store(o, "table", f.Table.Path), tables), url: f.Table.Path, create: shape.create}
+	p.lake = &lake{pipeline: f.Name, table: table.New(p.store(o, "table", f.Table.Path), tables), url: f.Table.Path, create: shape.create}
 	p.config = batch.Config{
 		Name: f.Name, Checkpoint: p.store(o, "checkpoint", f.Checkpoint), Bookkeeping: p.seen, Source: src, Table: p.lake,
 		Decoding: shape.decoding(o.Events), Fingerprint: f.Fingerprint(), Settings: settings(f, o), Events: o.Events, Now: o.Now,
@@ -74,7 +74,7 @@ func Build(f *File, o BuildOptions) (*Pipeline, error) {
 	if f.OnError.Policy == PolicyQuarantine {
 		path := f.QuarantinePath()
 		p.config.Quarantine = &lake{
-			table: table.New(p.store(o, "quarantine", path), tables), url: path,
+			pipeline: f.Name, table: table.New(p.store(o, "quarantine", path), tables), url: path,
 			create: func() *table.Create { return &table.Create{Schema: batch.QuarantineColumns()} },
 		}
 	}

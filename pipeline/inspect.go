@@ -25,7 +25,7 @@ func (p *Pipeline) Audit(ctx context.Context) (*batch.AuditReport, error) {
 
 // Status tells where the pipeline stands. It changes nothing.
 func (p *Pipeline) Status(ctx context.Context) (*batch.Status, error) {
-	return p.Engine.ReadStatus(ctx, p.records)
+	return p.Engine.ReadStatus(ctx, p.lake.records)
 }
 
 // Adopt makes the checkpoint anew from the table's own record and returns that.
@@ -34,20 +34,7 @@ func (p *Pipeline) Adopt(ctx context.Context) (*batch.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	return batch.Adopt(ctx, p.File.Name, p.config.Checkpoint, p.Source, state, p.records)
-}
-
-// records shows the records of the pipeline's batches in the table, in order; also those whose txn action is gone.
-func (p *Pipeline) records(ctx context.Context, fn func(*batch.Record) error) error {
-	return p.lake.table.History(ctx, func(c *commitlog.Commit) error {
-		if c.Info == nil {
-			return nil
-		}
-		if record := batch.ParseRecord(c.Info.UserMetadata); record != nil && record.App == p.File.Name {
-			return fn(record)
-		}
-		return nil
-	})
+	return batch.Adopt(ctx, p.File.Name, p.config.Checkpoint, p.Source, state, p.lake.records)
 }
 
 // FirstPlan says what the pipeline would read if it had no past. It changes nothing.

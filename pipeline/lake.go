@@ -14,9 +14,10 @@ import (
 
 // lake shows a Delta table to the engine as the batch.Table that it knows.
 type lake struct {
-	table  *table.Table
-	url    string
-	create func() *table.Create
+	pipeline string
+	table    *table.Table
+	url      string
+	create   func() *table.Create
 }
 
 func (l *lake) URL() string { return l.url }
@@ -32,11 +33,27 @@ func (l *lake) Refresh(ctx context.Context) (*batch.TableState, error) {
 	seen := &batch.TableState{ID: state.ID, Version: state.Version, Schema: state.Schema, Batch: -1, BatchVersion: -1}
 	if app := state.App; app != nil {
 		seen.Batch, seen.BatchVersion, seen.UserMetadata = app.Batch, app.Version, app.UserMetadata
+	} else if err := l.records(ctx, func(r *batch.Record) error { seen.History = r; return nil }); err != nil {
+		return nil, fmt.Errorf("read the history of table %s: %w", l.url, err)
 	}
 	if keep, set := state.Properties["delta.setTransactionRetentionDuration"]; set {
 		seen.Notices = append(seen.Notices, fmt.Sprintf("table %s: delta.setTransactionRetentionDuration is %q: a pipeline that is idle for longer loses its record in the table and will be refused", l.url, keep))
 	}
 	return seen, nil
+}
+
+// records shows the records of the pipeline's batches in the table's history, in order; also those whose txn action is
+// gone.
+func (l *lake) records(ctx context.Context, fn func(*batch.Record) error) error {
+	return l.table.History(ctx, func(c *commitlog.Commit) error {
+		if c.Info == nil {
+			return nil
+		}
+		if record := batch.ParseRecord(c.Info.UserMetadata); record != nil && record.App == l.pipeline {
+			return fn(record)
+		}
+		return nil
+	})
 }
 
 func (l *lake) Sweep(ctx context.Context) (int, error) {

@@ -46,7 +46,7 @@ func tableProperties() []property {
 		{"delta.enableTypeWidening", onlyFalse, "false"},
 		{"delta.isolationLevel", `Serializable|WriteSerializable`, "Serializable"},
 		{"delta.logRetentionDuration", interval, "interval 30 days"},
-		{"delta.parquet.compression.codec", `snappy|zstd|gzip|lz4|uncompressed`, "zstd"},
+		{"delta.parquet.compression.codec", `snappy|zstd|gzip|uncompressed`, "zstd"},
 		{"delta.parquet.format.version", `1\.0\.0|2\.12\.0`, "1.0.0"},
 		{"delta.randomizeFilePrefixes", trueOrFalse, "false"},
 		{"delta.randomPrefixLength", positive, "2"},

@@ -54,7 +54,7 @@ once, which is as safe: the next run goes on from what is in the table.`,
 	}
 	cmd.Flags().StringVar(&trigger, "trigger", "", `in place of the file's: available-now, continuous or "every 10s"`)
 	cmd.Flags().Int64Var(&maxBatches, "max-batches", 0, "stop after so many batches; 0: no limit")
-	cmd.Flags().BoolVar(&adoptTable, "adopt-table", false, "first make the checkpoint anew from the table's own record; for a run that was refused")
+	cmd.Flags().BoolVar(&adoptTable, "adopt-table", false, "if the run would be refused, first make the checkpoint anew from the table's own record")
 	cmd.Flags().StringVar(&topicRecreated, "topic-recreated", "", "what to do about a Kafka topic that was deleted and created again: fail or from-earliest")
 	return cmd
 }
@@ -80,7 +80,16 @@ func (a *app) run(cmd *cobra.Command, f *pipeline.File, options pipeline.BuildOp
 	return nil
 }
 
+// adopt makes the checkpoint anew, if the run would be refused.
 func (a *app) adopt(cmd *cobra.Command, f *pipeline.File, options pipeline.BuildOptions) error {
+	refused, err := a.wouldBeRefused(cmd, f, options)
+	if err != nil {
+		return err
+	}
+	if !refused {
+		a.log.Info("checkpoint and table belong together: nothing to adopt", "pipeline", f.Name)
+		return nil
+	}
 	p, err := pipeline.Build(f, options)
 	if err != nil {
 		return err
@@ -91,4 +100,20 @@ func (a *app) adopt(cmd *cobra.Command, f *pipeline.File, options pipeline.Build
 	}
 	a.log.Warn("the checkpoint was made anew from the table's record", "pipeline", f.Name, "batch", record.Batch, "partitions", len(record.Ranges))
 	return nil
+}
+
+func (a *app) wouldBeRefused(cmd *cobra.Command, f *pipeline.File, options pipeline.BuildOptions) (bool, error) {
+	p, err := pipeline.Build(f, options)
+	if err != nil {
+		return false, err
+	}
+	err = p.Engine.Check(cmd.Context())
+	if closeErr := p.Close(); closeErr != nil {
+		return false, errors.Join(err, closeErr)
+	}
+	if exitCode(err) == exitCorrupt {
+		a.log.Warn(err.Error(), "pipeline", f.Name)
+		return true, nil
+	}
+	return false, err
 }

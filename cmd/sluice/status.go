@@ -73,8 +73,15 @@ func printStatus(w io.Writer, s *batch.Status) {
 	row(w, "table version", known(s.Version))
 	row(w, "rows committed", number(s.Rows))
 	row(w, "bad records", number(s.Bad))
+	if s.Tombstones > 0 {
+		row(w, "tombstones", number(s.Tombstones))
+	}
 	if s.LastError != nil {
-		row(w, "last error", fmt.Sprintf("%s: %s", clock(s.LastError.Time), strings.ReplaceAll(s.LastError.Error, "\n", " ")))
+		name := "last error"
+		if s.LastError.Past {
+			name = "past error"
+		}
+		row(w, name, fmt.Sprintf("%s: %s", clock(s.LastError.Time), strings.ReplaceAll(s.LastError.Error, "\n", " ")))
 	}
 	for _, n := range s.Notices {
 		row(w, "notice", n)

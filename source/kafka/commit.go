@@ -41,7 +41,7 @@ func (s *Source) Committed(ctx context.Context, _ int64, ranges []offsetlog.Rang
 	defer cancel()
 	if err := s.commit(ctx, offsets); err != nil {
 		return fmt.Errorf("commit offsets to group %s, for monitoring: %w; "+
-			"nothing depends on them, but a group of a name of its own (group_id) keeps them visible", s.cfg.GroupID, err)
+			"nothing depends on them, but a group of a name of its own (group) keeps them visible", s.cfg.GroupID, err)
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func TestSettingsThatContradict(t *testing.T) {
 		}), ""},
 		{"SCRAM without a password", base(func(c *Config) { c.SASL = &SASL{Mechanism: ScramSHA512, Username: "u"} }), "sasl.password"},
 		{"a certificate without its key", base(func(c *Config) { c.TLS = TLS{Enabled: true, CertFile: "c.pem"} }), "tls.cert_file"},
-		{"a CA that is not there", base(func(c *Config) { c.TLS = TLS{Enabled: true, CAFile: "testdata/none.pem"} }), "tls.ca_file"},
+		{"a CA that is not there", base(func(c *Config) { c.TLS = TLS{Enabled: true, CAFile: "testdata/none.pem"} }), "tls.ca"},
 		{"insecure, with something to verify", base(func(c *Config) { c.TLS = TLS{Enabled: true, Insecure: true, ServerName: "x"} }), "tls.insecure"},
 		{"a time without start at a time", base(func(c *Config) { c.Start.Time = time.Unix(1, 0) }), "start"},
 		{"start at a time without one", base(func(c *Config) { c.Start.At = StartTime }), "start"},

@@ -130,9 +130,9 @@ func advice(err error) string {
 	case errors.Is(err, kerr.GroupAuthorizationFailed):
 		return "; grant this user the operation Read on the group"
 	case errors.As(err, &header):
-		return "; the broker does not speak TLS on this port: check brokers and tls.enabled"
+		return "; the broker does not speak TLS on this port: check brokers, and leave tls out"
 	case untrusted(err):
-		return "; check tls.ca_file, tls.server_name and the client's certificate"
+		return "; check tls.ca, tls.server_name and the client's certificate"
 	case wrongListener(err):
 		return "; check that tls and sasl are set as the listener on this port wants them"
 	}

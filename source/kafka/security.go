@@ -49,7 +49,7 @@ func (t TLS) config(found *faults) *tls.Config {
 		Certificates:       t.certificates(found),
 	}
 	if t.Insecure && (t.CAFile != "" || t.ServerName != "") {
-		found.add("tls.insecure", "contradicts ca_file and server_name, which it would not look at")
+		found.add("tls.insecure", "contradicts ca and server_name, which it would not look at")
 	}
 	if len(*found) > before {
 		return nil
@@ -63,12 +63,12 @@ func (t TLS) authorities(found *faults) *x509.CertPool {
 	}
 	pem, err := os.ReadFile(t.CAFile)
 	if err != nil {
-		found.add("tls.ca_file", "%v", err)
+		found.add("tls.ca", "%v", err)
 		return nil
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(pem) {
-		found.add("tls.ca_file", "%s holds no PEM certificate", t.CAFile)
+		found.add("tls.ca", "%s holds no PEM certificate", t.CAFile)
 		return nil
 	}
 	return pool

@@ -57,7 +57,7 @@ func TestSecureConnections(t *testing.T) {
 		{"wrong password, PLAIN", withTLS, &SASL{Mechanism: Plain, Username: kafkatest.PlainUser, Password: "wr0ng"}, "check sasl.username, sasl.password"},
 		{"wrong password, SCRAM", withTLS, &SASL{Mechanism: ScramSHA512, Username: "carol", Password: "wr0ng"}, "check sasl.username, sasl.password"},
 		{"unknown user", withTLS, &SASL{Mechanism: ScramSHA256, Username: "nobody", Password: "wr0ng"}, "check sasl.username, sasl.password"},
-		{"unknown authority", TLS{Enabled: true}, &SASL{Mechanism: ScramSHA512, Username: "carol", Password: "carol-secret"}, "check tls.ca_file"},
+		{"unknown authority", TLS{Enabled: true}, &SASL{Mechanism: ScramSHA512, Username: "carol", Password: "carol-secret"}, "check tls.ca"},
 		{"no SASL", withTLS, nil, "check that tls and sasl"},
 		{"no TLS", TLS{}, &SASL{Mechanism: ScramSHA512, Username: "carol", Password: "carol-secret"}, "check that tls and sasl"},
 		{"no grant", withTLS, &SASL{Mechanism: ScramSHA512, Username: "mallory", Password: "mallory-secret"}, "grant this user"},
