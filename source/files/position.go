@@ -3,6 +3,7 @@ package files
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/sluicedata/sluice/offsetlog"
 	"github.com/sluicedata/sluice/source"
@@ -43,11 +44,34 @@ func (s *Source) Restore(ctx context.Context, history source.History) error {
 	if err := s.log.complete(ctx, first, end); err != nil {
 		return err
 	}
+	if err := s.noteRenamed(history); err != nil {
+		return err
+	}
 	for key := range s.log.damaged {
 		s.unsaid = append(s.unsaid, fmt.Sprintf("seen files: %s in %s was torn by a crash while it was written; nothing "+
 			"depends on it", key, s.log.store.URL()))
 	}
 	return nil
+}
+
+// noteRenamed says it when the newest file read has a name that the path no longer gives: files that were read under such
+// names are new ones under theirs now.
+func (s *Source) noteRenamed(history source.History) error {
+	if history.Batches == nil {
+		return nil
+	}
+	newest := ""
+	err := history.Batches(func(_ int64, ranges []offsetlog.Range) error {
+		if len(ranges) > 0 {
+			newest = ranges[len(ranges)-1].Partition
+		}
+		return nil
+	})
+	if newest != "" && !strings.HasPrefix(newest, s.names.prefix()) {
+		s.unsaid = append(s.unsaid, fmt.Sprintf("the source's path has changed: %s was read, and names begin with %q now; files that are still there "+
+			"under a new name are read again", newest, s.names.prefix()))
+	}
+	return err
 }
 
 func (s *Source) adopt(ctx context.Context, history source.History) error {

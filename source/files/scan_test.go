@@ -288,3 +288,19 @@ func TestPathOfTheNamesInPlans(t *testing.T) {
 		}
 	}
 }
+
+func TestPathThatIsWrittenOtherwiseIsSaid(t *testing.T) {
+	in := newMemory()
+	in.write(t, "a.json", "x\n", at(0))
+	s := open(t, in, nil)
+	restore(t, s, nil)
+	ranges := next(t, s, source.Limits{}).Ranges
+	for root, said := range map[string]int{"landing": 0, "elsewhere/landing": 1} {
+		again := open(t, in, func(c *Config) { c.DisplayRoot = root })
+		restore(t, again, []plan{{0, ranges}})
+		notices := next(t, again, source.Limits{}).Notices
+		if len(notices) != said || said == 1 && !strings.Contains(notices[0], "landing/a.json was read") {
+			t.Errorf("%s: notices %q", root, notices)
+		}
+	}
+}
