@@ -1,11 +1,12 @@
 // Package files is the source of landing folders: each file beneath a folder is read once, whole.
 //
-// A listing is not a position. A plan therefore names every file of its batch by path, size and modification time; Read
+// A listing is not a position. A plan therefore names every file of its batch by path, size, modification time and, where the store has one, etag; Read
 // opens exactly these files and fails when one of them has changed or is gone. What has been planned is remembered as
-// the set of seen files (path hash to size and modification time): in memory while the source lives, in the plans while
+// the set of seen files (path hash to size and stamp): in memory while the source lives, in the plans while
 // they exist, and in the seen log once they are pruned. Words: a file is young before its settle time is over, waiting
-// when it could be planned, seen when a recorded plan names it, overwritten when it is seen and its size or modification
-// time is another one since.
+// when it could be planned, seen when a recorded plan names it, overwritten when it is seen and its size or stamp is
+// another one since. The stamp is the modification time or, where the store has an etag, a hash of that: then the same
+// content written again is the same file.
 //
 // # What is a file of the source
 //
@@ -42,10 +43,11 @@
 //
 //	"SLSEEN01"               8 bytes, the format and its version
 //	epoch, from, to, count   as in the name; count is the number of entries
-//	entries                  count times: path hash (16 bytes), size, modification time (ns since 1970, UTC)
+//	entries                  count times: path hash (16 bytes), size, stamp
 //	SHA-256                  32 bytes, of everything before
 //
-// A path hash is the first half of the SHA-256 of the path as plans spell it. Entries ascend by hash; a path
+// A stamp is a modification time in ns since 1970, UTC, or the first 8 bytes of the SHA-256 of an etag, as it is in the
+// plan. A path hash is the first half of the SHA-256 of the path as plans spell it. Entries ascend by hash; a path
 // planned more than once has its latest identity. So a segment is a function of the plans of its batches: two processes
 // that write the same one write the same bytes.
 //

@@ -12,35 +12,68 @@ import (
 	"github.com/sluicedata/sluice/storage"
 )
 
-// identity tells one content of a path from another.
-type identity struct {
-	size     int64 // bytes
-	modified int64 // ns since the epoch
+// version is one content of a path.
+type version struct {
+	size     int64  // bytes
+	modified int64  // ns since the epoch
+	etag     string // empty where the landing store has none
 }
 
-func identityOf(info storage.Info) identity {
-	return identity{size: info.Size, modified: info.Modified.UnixNano()}
+func versionOf(info storage.Info) version {
+	return version{size: info.Size, modified: info.Modified.UnixNano(), etag: info.ETag}
 }
 
-func (id identity) String() string {
-	return fmt.Sprintf("%d bytes, modified %s", id.size, id.time().Format(time.RFC3339Nano))
+func (v version) String() string {
+	text := fmt.Sprintf("%d bytes, modified %s", v.size, v.time().Format(time.RFC3339Nano))
+	if v.etag != "" {
+		text += ", etag " + v.etag
+	}
+	return text
 }
 
-func (id identity) time() time.Time { return time.Unix(0, id.modified).UTC() }
+func (v version) time() time.Time { return time.Unix(0, v.modified).UTC() }
 
-// asRange is the file in a plan.
-func (id identity) asRange(partition string) offsetlog.Range {
-	return offsetlog.Range{Partition: partition, ID: strconv.FormatInt(id.modified, 10), To: id.size}
+// asRange is the file in a plan. Its id is the modification time, and behind a slash the etag if there is one.
+func (v version) asRange(partition string) offsetlog.Range {
+	id := strconv.FormatInt(v.modified, 10)
+	if v.etag != "" {
+		id += "/" + v.etag
+	}
+	return offsetlog.Range{Partition: partition, ID: id, To: v.size}
 }
 
-// identityIn reads the identity that a plan gave to a file.
-func identityIn(r offsetlog.Range) (identity, error) {
-	modified, err := strconv.ParseInt(r.ID, 10, 64)
+// versionIn reads what a plan says of a file.
+func versionIn(r offsetlog.Range) (version, error) {
+	text, etag, _ := strings.Cut(r.ID, "/")
+	modified, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || r.From != 0 || r.To <= 0 {
-		return identity{}, fmt.Errorf("range %s with id %q is not a whole file of this source: "+
+		return version{}, fmt.Errorf("range %s with id %q is not a whole file of this source: "+
 			"the plan is of another source; give this pipeline a name and a checkpoint of its own", r, r.ID)
 	}
-	return identity{size: r.To, modified: modified}, nil
+	return version{size: r.To, modified: modified, etag: etag}, nil
+}
+
+// identity tells one version of a path from another, in 16 bytes.
+type identity struct {
+	size  int64 // bytes
+	stamp int64 // modification time, ns since the epoch; of a version with an etag the first 8 bytes of its SHA-256
+}
+
+// identity is by the etag where there is one: an object that was written again with the same content is no other.
+func (v version) identity() identity {
+	if v.etag == "" {
+		return identity{size: v.size, stamp: v.modified}
+	}
+	sum := sha256.Sum256([]byte(v.etag))
+	return identity{size: v.size, stamp: int64(binary.BigEndian.Uint64(sum[:8]))}
+}
+
+// describe tells the identity of a file that is of version is by now.
+func (id identity) describe(is version) string {
+	if is.etag != "" {
+		return fmt.Sprintf("%d bytes and another etag", id.size)
+	}
+	return version{size: id.size, modified: id.stamp}.String()
 }
 
 // pathHash stands for a path. Never zero.
@@ -74,11 +107,11 @@ func entriesOf(ranges []offsetlog.Range) ([]entry, error) {
 	var h hasher
 	entries := make([]entry, 0, len(ranges))
 	for _, r := range ranges {
-		id, err := identityIn(r)
+		v, err := versionIn(r)
 		if err != nil {
 			return nil, err
 		}
-		entries = append(entries, entry{path: h.sum(r.Partition), identity: id})
+		entries = append(entries, entry{path: h.sum(r.Partition), identity: v.identity()})
 	}
 	return entries, nil
 }

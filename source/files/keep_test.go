@@ -30,7 +30,7 @@ func makePlans(n int, rng *rand.Rand) []plan {
 	for i := range plans {
 		plans[i].batch = int64(i)
 		for range rng.IntN(4) {
-			id := identity{size: 1 + rng.Int64N(100), modified: rng.Int64N(1000)}
+			id := version{size: 1 + rng.Int64N(100), modified: rng.Int64N(1000)}
 			plans[i].ranges = append(plans[i].ranges, id.asRange(fmt.Sprintf("landing/%d", rng.IntN(2*n))))
 		}
 	}
@@ -50,11 +50,11 @@ func mustHaveSeen(tb testing.TB, s *Source, all []plan) {
 	want := map[string]identity{}
 	for _, p := range all {
 		for _, r := range p.ranges {
-			id, err := identityIn(r)
+			v, err := versionIn(r)
 			if err != nil {
 				tb.Fatal(err)
 			}
-			want[r.Partition] = id
+			want[r.Partition] = v.identity()
 		}
 	}
 	got := map[string]identity{}
@@ -346,7 +346,7 @@ func TestTwoPipelinesOnOneCheckpointAreNoticed(t *testing.T) {
 	mem := newMemory()
 	for i, want := range []string{"", "two pipelines use one checkpoint"} {
 		c := open(t, newMemory(), func(cfg *Config) { cfg.Bookkeeping = mem })
-		c.Advance(0, []offsetlog.Range{identity{1, int64(i)}.asRange("landing/a")})
+		c.Advance(0, []offsetlog.Range{version{size: 1, modified: int64(i)}.asRange("landing/a")})
 		blind := storage.Wrap(mem, func(op *storage.Op, call func() error) error {
 			if op.Name == "list" {
 				return nil
@@ -371,7 +371,7 @@ func TestSegmentThatAnotherProcessMergesAwayMeanwhileIsNotMissed(t *testing.T) {
 	for i := range all {
 		all[i].batch = int64(i)
 		for n := range 1 + i {
-			all[i].ranges = append(all[i].ranges, identity{1, 1}.asRange(fmt.Sprintf("landing/%d.%d", i, n)))
+			all[i].ranges = append(all[i].ranges, version{size: 1, modified: 1}.asRange(fmt.Sprintf("landing/%d.%d", i, n)))
 		}
 	}
 	start := func(view storage.Store) *Source {

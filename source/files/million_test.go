@@ -58,7 +58,7 @@ func TestAMillionSeenFiles(t *testing.T) {
 		for i := range ranges {
 			info := landed(n + i)
 			in.infos = append(in.infos, info)
-			ranges[i] = identityOf(info).asRange("landing/" + info.Key)
+			ranges[i] = versionOf(info).asRange("landing/" + info.Key)
 		}
 		batch := int64(n / perBatch)
 		writer.Advance(batch, ranges)

@@ -38,7 +38,7 @@ type world struct {
 
 type content struct {
 	text string
-	identity
+	version
 }
 
 const oracleSettle = 5 * time.Second
@@ -98,7 +98,7 @@ func (w *world) put(name, text string, modified time.Time) {
 		stored = zstdOf(w.tb, text)
 	}
 	w.in.write(w.tb, name, stored, modified)
-	w.files[name] = content{text, identity{int64(len(stored)), modified.UnixNano()}}
+	w.files[name] = content{text, version{size: int64(len(stored)), modified: modified.UnixNano()}}
 }
 
 // eligible are the paths that the next fresh listing should plan, in order.
@@ -106,14 +106,14 @@ func (w *world) eligible() []string {
 	var names []string
 	for name, f := range w.files {
 		was, seen := w.planned[name]
-		again := seen && w.mode == OverwrittenReprocess && was != f.identity
+		again := seen && w.mode == OverwrittenReprocess && was != f.identity()
 		if f.size == 0 || slices.Contains(unreadNames, name) || seen && !again || w.now.Sub(f.time()) < oracleSettle {
 			continue
 		}
 		names = append(names, name)
 	}
 	slices.SortFunc(names, func(a, b string) int {
-		return older(candidate{a, w.files[a].identity}, candidate{b, w.files[b].identity})
+		return older(candidate{a, w.files[a].version}, candidate{b, w.files[b].version})
 	})
 	return names
 }
@@ -121,7 +121,7 @@ func (w *world) eligible() []string {
 func (w *world) overwritten() []string {
 	var names []string
 	for name, was := range w.planned {
-		if w.files[name].identity != was {
+		if w.files[name].identity() != was {
 			names = append(names, name)
 		}
 	}
@@ -191,7 +191,7 @@ func (w *world) record(p source.Planned) {
 	for _, r := range p.Ranges {
 		name := strings.TrimPrefix(r.Partition, "landing/")
 		f := w.files[name]
-		w.planned[name] = f.identity
+		w.planned[name] = f.identity()
 		if _, ok := w.first[name]; !ok {
 			w.first[name] = f
 		}

@@ -76,7 +76,7 @@ func (s *Source) unchanged(ctx context.Context, chosen []candidate) (bool, error
 			return false, nil
 		case err != nil:
 			return false, fmt.Errorf("list %s: %w", s.names.partition(s.glob.pattern), err)
-		case identityOf(info) != c.identity:
+		case versionOf(info) != c.version:
 			return false, nil
 		}
 	}

@@ -133,7 +133,7 @@ func (s *Source) dequeue(ranges []offsetlog.Range) {
 			s.queue, s.overflow, s.backlog = nil, false, nil
 			return
 		}
-		s.backlog.advance(s.queue[0].identity)
+		s.backlog.advance(s.queue[0].version)
 		s.queue = s.queue[1:]
 	}
 }

@@ -31,11 +31,11 @@ func (e *ChangedError) Error() string {
 // the error is a ChangedError, and what was emitted of it must not be used. Nothing is ever lost without an error.
 func (s *Source) Read(ctx context.Context, ranges []offsetlog.Range, emit func(*source.Block) error) ([]offsetlog.Range, error) {
 	for _, r := range ranges {
-		id, err := identityIn(r)
+		planned, err := versionIn(r)
 		if err != nil {
 			return nil, err
 		}
-		if err := s.reader.read(ctx, r.Partition, id, emit); err != nil {
+		if err := s.reader.read(ctx, r.Partition, planned, emit); err != nil {
 			return nil, err
 		}
 	}
@@ -52,7 +52,7 @@ type reader struct {
 	rates    rates
 }
 
-func (r *reader) read(ctx context.Context, partition string, planned identity, emit func(*source.Block) error) error {
+func (r *reader) read(ctx context.Context, partition string, planned version, emit func(*source.Block) error) error {
 	key, err := r.names.key(partition)
 	if err != nil {
 		return err
@@ -85,7 +85,7 @@ func (r *reader) read(ctx context.Context, partition string, planned identity, e
 }
 
 // verify checks that the file is as planned.
-func (r *reader) verify(ctx context.Context, key, partition string, planned identity) error {
+func (r *reader) verify(ctx context.Context, key, partition string, planned version) error {
 	info, err := r.store.Stat(ctx, key)
 	if errors.Is(err, storage.ErrNotExist) {
 		return gone(partition, planned)
@@ -93,22 +93,22 @@ func (r *reader) verify(ctx context.Context, key, partition string, planned iden
 	if err != nil {
 		return fmt.Errorf("read %s: %w", partition, err)
 	}
-	if found := identityOf(info); found != planned {
+	if found := versionOf(info); found.identity() != planned.identity() {
 		return changed(partition, planned, found.String())
 	}
 	return nil
 }
 
-func gone(partition string, planned identity) error {
+func gone(partition string, planned version) error {
 	return &ChangedError{partition, fmt.Sprintf("the file was planned with %v, and is gone", planned)}
 }
 
-func changed(partition string, planned identity, found string) error {
+func changed(partition string, planned version, found string) error {
 	return &ChangedError{partition, fmt.Sprintf("the file was planned with %v, and has %s", planned, found)}
 }
 
 // frame cuts the file into records.
-func (r *reader) frame(ctx context.Context, key, partition string, planned identity,
+func (r *reader) frame(ctx context.Context, key, partition string, planned version,
 	emit func([][]byte, []int64, []source.Fault, int64) error,
 ) (err error) {
 	object, err := r.store.Open(ctx, key)

@@ -17,7 +17,7 @@ const maxQueue = 100_000
 // candidate is a waiting file.
 type candidate struct {
 	key string
-	identity
+	version
 }
 
 func older(a, b candidate) int {
@@ -39,9 +39,9 @@ type backlog struct {
 	firstOverwritten string
 }
 
-func (b *backlog) advance(id identity) {
+func (b *backlog) advance(v version) {
 	if b != nil {
-		b.files, b.bytes = b.files-1, b.bytes-id.size
+		b.files, b.bytes = b.files-1, b.bytes-v.size
 	}
 }
 
@@ -78,25 +78,25 @@ func (sc *scanner) consider(info storage.Info) error {
 	if !utf8.ValidString(info.Key) {
 		return fmt.Errorf("the name %q is not valid UTF-8, so that no plan can name the file: rename it", info.Key)
 	}
-	id := identityOf(info)
+	is := versionOf(info)
 	if was, seen := sc.source.seen.get(sc.hasher.sum(sc.prefix, info.Key)); seen {
-		if was == id {
+		if was == is.identity() {
 			return nil
 		}
-		if again, err := sc.overwritten(info.Key, was, id); !again || err != nil {
+		if again, err := sc.overwritten(info.Key, was, is); !again || err != nil {
 			return err
 		}
 	}
-	if id.size == 0 {
+	if is.size == 0 {
 		sc.backlog.empty++
 		return nil
 	}
 	sc.backlog.files++
-	sc.backlog.bytes += id.size
+	sc.backlog.bytes += is.size
 	if sc.young(info) {
 		return nil
 	}
-	sc.waiting = append(sc.waiting, candidate{key: info.Key, identity: id})
+	sc.waiting = append(sc.waiting, candidate{key: info.Key, version: is})
 	if len(sc.waiting) >= 2*maxQueue {
 		sc.shorten(maxQueue)
 	}
@@ -104,7 +104,7 @@ func (sc *scanner) consider(info storage.Info) error {
 }
 
 // overwritten tells whether a seen file that has changed is to be read again.
-func (sc *scanner) overwritten(key string, was, is identity) (bool, error) {
+func (sc *scanner) overwritten(key string, was identity, is version) (bool, error) {
 	switch sc.source.overwritten {
 	case OverwrittenReprocess:
 		return true, nil
@@ -114,9 +114,9 @@ func (sc *scanner) overwritten(key string, was, is identity) (bool, error) {
 		}
 		return false, nil
 	default:
-		return false, fmt.Errorf("%s was read with %v, and has been overwritten: it has %v; say in the pipeline file what to do "+
+		return false, fmt.Errorf("%s was read with %s, and has been overwritten: it has %v; say in the pipeline file what to do "+
 			"with overwritten files: error (stop, as now), ignore (keep the rows that were read), or reprocess (read it again, "+
-			"besides the rows that were read)", sc.prefix+key, was, is)
+			"besides the rows that were read)", sc.prefix+key, was.describe(is), is)
 	}
 }
 

@@ -25,7 +25,7 @@ func TestSeenSetAgreesWithAMap(t *testing.T) {
 			if want, wantOK := oracle[p]; ok != wantOK || ok && got != want {
 				t.Fatalf("get = %v, %v; want %v, %v", got, ok, want, wantOK)
 			}
-			id := identity{size: rng.Int64(), modified: rng.Int64()}
+			id := identity{size: rng.Int64(), stamp: rng.Int64()}
 			set.put(entry{p, id})
 			oracle[p] = id
 		}

@@ -77,7 +77,7 @@ func encodeSegment(n segmentName, entries []entry) []byte {
 		b = binary.BigEndian.AppendUint64(b, e.path.hi)
 		b = binary.BigEndian.AppendUint64(b, e.path.lo)
 		b = binary.BigEndian.AppendUint64(b, uint64(e.size))
-		b = binary.BigEndian.AppendUint64(b, uint64(e.modified))
+		b = binary.BigEndian.AppendUint64(b, uint64(e.stamp))
 	}
 	sum := sha256.Sum256(b)
 	return append(b, sum[:]...)
@@ -123,8 +123,8 @@ func (s segment) at(i int) entry {
 	return entry{
 		path: pathHash{hi: binary.BigEndian.Uint64(b), lo: binary.BigEndian.Uint64(b[8:])},
 		identity: identity{
-			size:     int64(binary.BigEndian.Uint64(b[16:])),
-			modified: int64(binary.BigEndian.Uint64(b[24:])),
+			size:  int64(binary.BigEndian.Uint64(b[16:])),
+			stamp: int64(binary.BigEndian.Uint64(b[24:])),
 		},
 	}
 }
