@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -59,7 +60,7 @@ func (r *reader) files(v value) *Files {
 }
 
 // landing splits a path into the folder and the glob below it. Only what the file says can be a glob: the file's own
-// folder may have any name.
+// folder may have any name. A path that is a file stands for that file alone.
 func (r *reader) landing(out *Files, v value) {
 	s, ok := r.localPath(v, "landing/*.ndjson")
 	if !ok {
@@ -69,6 +70,9 @@ func (r *reader) landing(out *Files, v value) {
 	if _, err := files.ParseGlob(pattern); err != nil {
 		r.fault(v, s.shown()+" is not a glob"+s.because(err.Error()), "write a folder, or a glob such as landing/**/*.ndjson")
 		return
+	}
+	if info, err := os.Stat(r.resolve(root)); pattern == "**" && err == nil && info.Mode().IsRegular() {
+		root, pattern = filepath.Dir(root), files.QuoteGlob(filepath.Base(root))
 	}
 	out.Root, out.Pattern, out.Written = r.resolve(root), pattern, filepath.Clean(root)
 	out.Path = filepath.Join(out.Root, pattern)

@@ -86,7 +86,7 @@ func sample(ctx context.Context, from, file string, inferrer *json.Inferrer, t *
 	return files.Sample(ctx, files.Config{Store: local.New(folder), Pattern: pattern, DisplayRoot: folder, Framer: framer}, sampleRecords, inferrer.Infer)
 }
 
-// landing turns a sample into a folder and a pattern: a single file stands for all of its folder that end alike.
+// landing turns a sample into a folder and a pattern, which for a single file is its name.
 func landing(from string) (folder, pattern string, err error) {
 	info, err := os.Stat(from)
 	switch {

@@ -35,7 +35,7 @@ once, which is as safe: the next run goes on from what is in the table.`,
 			if trigger != "" {
 				t, err := pipeline.ParseTrigger(trigger)
 				if err != nil {
-					return usageError{fmt.Errorf("--trigger %q: %w", trigger, err)}
+					return usageError{fmt.Errorf("--trigger %q: %w; %s", trigger, err, pipeline.TriggerForms)}
 				}
 				options.Trigger = &t
 			}

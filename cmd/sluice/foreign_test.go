@@ -1,0 +1,63 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/sluicedata/sluice/internal/interop"
+	"github.com/sluicedata/sluice/storage/local"
+	"github.com/sluicedata/sluice/table"
+)
+
+// checkForeign wants foreign readers to see, in every version of every table below a folder, the rows that a scan of ours
+// sees, which the scripts compare with their sources.
+func checkForeign(t *testing.T, root string) {
+	t.Helper()
+	var asked []interop.Table
+	versions := 0
+	for _, path := range tablesBelow(t, root) {
+		view := interop.Table{Path: path, Versions: map[int64]interop.Content{}}
+		for version := newestOf(t, path); version >= 0; version-- {
+			view.Versions[version] = contentAt(t, path, version)
+		}
+		asked = append(asked, view)
+		versions += len(view.Versions)
+	}
+	if len(asked) == 0 {
+		t.Fatal("the scripts left no table")
+	}
+	interop.Check(t, asked...)
+	t.Logf("%d tables with %d versions", len(asked), versions)
+}
+
+func newestOf(t *testing.T, path string) int64 {
+	t.Helper()
+	s, err := openTable(path).Snapshot(t.Context(), table.Newest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Version()
+}
+
+func contentAt(t *testing.T, path string, version int64) interop.Content {
+	t.Helper()
+	s, err := table.New(local.New(path), table.Options{}).Snapshot(t.Context(), version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var records []arrow.Record
+	err = s.Scan(t.Context(), table.ScanOptions{}, func(rows arrow.Record) error {
+		rows.Retain()
+		records = append(records, rows)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := interop.ContentOf(s.Schema().ArrowSchema(), records)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
