@@ -3,7 +3,6 @@ package pipeline
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"time"
 
 	"github.com/sluicedata/sluice/batch"
@@ -13,7 +12,6 @@ import (
 	"github.com/sluicedata/sluice/source/files"
 	"github.com/sluicedata/sluice/source/kafka"
 	"github.com/sluicedata/sluice/storage"
-	"github.com/sluicedata/sluice/storage/local"
 	"github.com/sluicedata/sluice/table"
 )
 
@@ -48,6 +46,8 @@ type Pipeline struct {
 	config batch.Config
 	seen   storage.Store // the landing folder's bookkeeping; nil for topics
 	stores []storage.Store
+	remote *remote // nil while no store is in S3
+	broken error   // of a store that could not be made
 }
 
 // Build makes the parts of a pipeline file. It does no I/O.
@@ -57,11 +57,11 @@ func Build(f *File, o BuildOptions) (*Pipeline, error) {
 	}
 	p := &Pipeline{File: f}
 	if f.Source.Files != nil {
-		p.seen = p.store(o, "seen", filepath.Join(f.Checkpoint, "seen"))
+		p.seen = p.store(o, "seen", joinPath(f.Checkpoint, "seen"))
 	}
 	src, err := p.source(o)
 	if err != nil {
-		return nil, errors.Join(err, p.Close())
+		return nil, errors.Join(p.broken, err, p.Close())
 	}
 	p.Source = src
 	tables := table.Options{AppID: f.Name, EngineVersion: o.Version, Now: o.Now}
@@ -78,6 +78,9 @@ func Build(f *File, o BuildOptions) (*Pipeline, error) {
 			create: func() *table.Create { return &table.Create{Schema: batch.QuarantineColumns()} },
 		}
 	}
+	if p.broken != nil {
+		return nil, errors.Join(p.broken, p.Close())
+	}
 	p.Engine = batch.New(p.config)
 	return p, nil
 }
@@ -86,7 +89,11 @@ func Build(f *File, o BuildOptions) (*Pipeline, error) {
 func (f *File) QuarantinePath() string { return f.Table.Path + "_quarantine" }
 
 func (p *Pipeline) store(o BuildOptions, name, path string) storage.Store {
-	var s storage.Store = local.New(path)
+	s, err := p.open(name, path, o.Version)
+	if err != nil {
+		p.broken = errors.Join(p.broken, err)
+		return nil
+	}
 	if o.Wrap != nil {
 		s = o.Wrap(name, s)
 	}

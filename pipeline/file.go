@@ -26,7 +26,8 @@ type File struct {
 	Source     Source
 	Columns    []format.Column // empty: the table's own, or inferred from the first batch
 	Table      Table
-	Checkpoint string // folder, resolved against the file's
+	Checkpoint string // folder, resolved against the file's, or an s3:// URL
+	Storage    Storage
 	Trigger    Trigger
 	Batch      Batch
 	OnError    OnError
@@ -168,7 +169,7 @@ const (
 
 // Table is where rows go.
 type Table struct {
-	Path        string // resolved against the file's folder
+	Path        string // resolved against the file's folder, or an s3:// URL
 	PartitionBy []string
 	Properties  map[string]string
 }

@@ -62,6 +62,12 @@ func (r *reader) files(v value) *Files {
 // landing splits a path into the folder and the glob below it. Only what the file says can be a glob: the file's own
 // folder may have any name. A path that is a file stands for that file alone.
 func (r *reader) landing(out *Files, v value) {
+	if s, ok := r.textScalar(v, "landing/*.ndjson"); !ok || isRemote(s.text) {
+		if ok {
+			r.remoteLanding(out, s)
+		}
+		return
+	}
 	s, ok := r.localPath(v, "landing/*.ndjson")
 	if !ok {
 		return

@@ -30,6 +30,9 @@ func (p *Pipeline) Status(ctx context.Context) (*batch.Status, error) {
 
 // Adopt makes the checkpoint anew from the table's own record and returns that.
 func (p *Pipeline) Adopt(ctx context.Context) (*batch.Record, error) {
+	if err := p.probe(ctx); err != nil {
+		return nil, err
+	}
 	state, err := p.lake.Refresh(ctx)
 	if err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ type section struct {
 // sections returns the whole vocabulary of a pipeline file, in the order of docs/pipeline.md.
 func sections() []section {
 	return []section{
-		{"", []string{"name", "source", "columns", "table", "checkpoint", "trigger", "batch", "on_error"}},
+		{"", []string{"name", "source", "columns", "table", "checkpoint", "storage", "trigger", "batch", "on_error"}},
 		{"source", []string{"files", "kafka", "format"}},
 		{"source.files", []string{"path", "settle", "overwritten"}},
 		{"source.kafka", []string{"brokers", "topics", "start", "isolation", "on_data_loss", "tls", "sasl", "client_id", "group"}},
@@ -25,6 +25,7 @@ func sections() []section {
 		{"source.format.json", []string{"layout", "max_record_bytes", "tombstones"}},
 		{"columns[]", []string{"name", "type", "nullable", "from", "meta"}},
 		{"table", []string{"path", "partition_by", "properties"}},
+		{"storage", []string{"region", "endpoint", "path_style", "ca", "sse", "kms_key_id", "request_payer"}},
 		{"batch", []string{"max_records", "max_bytes", "max_files", "min_records", "max_delay"}},
 		{"on_error", []string{"policy", "max_bad_records"}},
 	}

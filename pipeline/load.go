@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -120,9 +119,12 @@ func (r *reader) readPipeline(f *File, root value) {
 	}
 	r.checkPartitions(f.Table.PartitionBy, f.Columns)
 	if v, ok := fields["checkpoint"]; ok {
-		f.Checkpoint, _ = r.path(v, "checkpoints/my-pipeline")
+		f.Checkpoint, _ = r.place(v, "checkpoints/my-pipeline")
 	} else if f.Table.Path != "" {
-		f.Checkpoint = filepath.Join(f.Table.Path, "_sluice", f.Name)
+		f.Checkpoint = joinPath(f.Table.Path, "_sluice", f.Name)
+	}
+	if v, ok := fields["storage"]; ok {
+		f.Storage = r.storage(v)
 	}
 	f.Trigger = Trigger{Mode: AvailableNow}
 	if v, ok := fields["trigger"]; ok {
@@ -131,6 +133,7 @@ func (r *reader) readPipeline(f *File, root value) {
 	f.Batch = r.batch(fields)
 	f.OnError = r.onError(fields)
 	r.checkFolders(f)
+	r.checkStorage(f)
 }
 
 // bareVariable finds the first ${ inside of a line's braces or brackets that no quote is before.

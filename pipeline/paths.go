@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -27,7 +28,7 @@ func (r *reader) localPath(v value, example string) (scalar, bool) {
 	write := "write a local path, such as " + example
 	switch {
 	case scheme != nil && strings.HasPrefix(strings.ToLower(scheme[1]), "s3"):
-		r.fault(v, "S3 is not supported by this version", write)
+		r.fault(v, s.shown()+" is not a local file, and only table.path, checkpoint and source.files.path may be s3://bucket/prefix", write)
 	case scheme != nil:
 		r.fault(v, s.shown()+" is a URL of a kind that this version does not support", write)
 	case s.text == "~" || strings.HasPrefix(s.text, "~/"):
@@ -99,6 +100,10 @@ func (r *reader) checkCheckpoint(table, checkpoint string) {
 
 // below returns the path of inner relative to outer, "." when they are the same folder.
 func below(outer, inner string) (string, bool) {
+	if isRemote(outer) || isRemote(inner) {
+		rel, ok := strings.CutPrefix(inner+"/", outer+"/")
+		return cmp.Or(strings.TrimSuffix(rel, "/"), "."), ok
+	}
 	outer, err1 := filepath.Abs(outer)
 	inner, err2 := filepath.Abs(inner)
 	if err1 != nil || err2 != nil {

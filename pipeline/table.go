@@ -16,7 +16,7 @@ func (r *reader) table(v value) Table {
 		return out
 	}
 	if p, ok := r.need(fields, v, "path", "lake/my_table"); ok {
-		out.Path, _ = r.path(p, "lake/my_table")
+		out.Path, _ = r.place(p, "lake/my_table")
 	}
 	if p, ok := fields["partition_by"]; ok && !(isSequence(p) && len(p.node.Content) == 0) {
 		out.PartitionBy, _ = r.strs(p, "day")

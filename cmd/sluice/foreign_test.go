@@ -33,7 +33,7 @@ func checkForeign(t *testing.T, root string) {
 
 func newestOf(t *testing.T, path string) int64 {
 	t.Helper()
-	s, err := openTable(path).Snapshot(t.Context(), table.Newest)
+	s, err := openSnapshot(t.Context(), path, table.Newest)
 	if err != nil {
 		t.Fatal(err)
 	}

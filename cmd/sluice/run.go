@@ -73,7 +73,7 @@ func (a *app) run(cmd *cobra.Command, f *pipeline.File, options pipeline.BuildOp
 		return err
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
-	if err := p.Engine.Run(cmd.Context()); err != nil {
+	if err := p.Run(cmd.Context()); err != nil {
 		return err
 	}
 	watch.summary()

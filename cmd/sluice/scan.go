@@ -28,9 +28,9 @@ func (a *app) scanCommand() *cobra.Command {
 			if options.Limit < 0 {
 				return usageError{fmt.Errorf("--limit %d: write a number above 0, or 0 for all rows", options.Limit)}
 			}
-			s, err := openTable(args[0]).Snapshot(cmd.Context(), at)
+			s, err := openSnapshot(cmd.Context(), args[0], at)
 			if err != nil {
-				return fmt.Errorf("read table %s: %w", args[0], err)
+				return err
 			}
 			if out == "" {
 				err = scanTo(cmd, s, options, a.stdout)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluicedata/sluice/commitlog"
+	"github.com/sluicedata/sluice/pipeline"
 	"github.com/sluicedata/sluice/schema"
-	"github.com/sluicedata/sluice/storage/local"
 	"github.com/sluicedata/sluice/table"
 )
 
@@ -30,9 +31,26 @@ func (a *app) tableCommand() *cobra.Command {
 	return cmd
 }
 
-// openTable opens the table at a path for reading.
-func openTable(path string) *table.Table {
-	return table.New(local.New(path), table.Options{EngineVersion: version})
+// openTable opens the table at a local path or an s3:// URL for reading.
+func openTable(path string) (*table.Table, error) {
+	store, err := pipeline.OpenStore(path, version)
+	if err != nil {
+		return nil, err
+	}
+	return table.New(store, table.Options{EngineVersion: version}), nil
+}
+
+// openSnapshot reads which files a version of the table at a path has.
+func openSnapshot(ctx context.Context, path string, at int64) (*table.Snapshot, error) {
+	t, err := openTable(path)
+	if err != nil {
+		return nil, err
+	}
+	s, err := t.Snapshot(ctx, at)
+	if err != nil {
+		return nil, fmt.Errorf("read table %s: %w", path, err)
+	}
+	return s, nil
 }
 
 // snapshotCommand makes a verb that shows something of one version.
@@ -47,9 +65,9 @@ func (a *app) snapshotCommand(use, short string, show func(path string, s *table
 			if err := out.check(); err != nil {
 				return err
 			}
-			s, err := openTable(args[0]).Snapshot(cmd.Context(), at)
+			s, err := openSnapshot(cmd.Context(), args[0], at)
 			if err != nil {
-				return fmt.Errorf("read table %s: %w", args[0], err)
+				return err
 			}
 			document, people := show(args[0], s)
 			return out.print(a.stdout, document, people)
@@ -207,7 +225,11 @@ func (a *app) historyCommand() *cobra.Command {
 				return err
 			}
 			views := []commitView{}
-			err := openTable(args[0]).History(cmd.Context(), func(c *commitlog.Commit) error {
+			t, err := openTable(args[0])
+			if err != nil {
+				return err
+			}
+			err = t.History(cmd.Context(), func(c *commitlog.Commit) error {
 				if at == table.Newest || c.Version <= at {
 					views = append(views, viewOf(c))
 				}

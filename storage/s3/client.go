@@ -173,19 +173,20 @@ func (c *Client) Store(bucket, prefix string) (*Store, error) {
 // Scheme begins the URLs of this package's stores.
 const Scheme = "s3://"
 
-// ParseURL cuts s3://bucket/prefix into its parts; slashes at the end do not count.
+// ParseURL cuts s3://bucket/prefix into its parts; slashes at the end do not count. Its error says what is wrong with url,
+// without url.
 func ParseURL(url string) (bucket, prefix string, err error) {
 	rest, ok := strings.CutPrefix(url, Scheme)
 	if !ok {
-		return "", "", fmt.Errorf("%q does not begin with %s", url, Scheme)
+		return "", "", fmt.Errorf("it does not begin with %s", Scheme)
 	}
 	bucket, prefix, _ = strings.Cut(strings.TrimRight(rest, "/"), "/")
 	if bucket == "" {
-		return "", "", fmt.Errorf("%q names no bucket", url)
+		return "", "", errors.New("it names no bucket")
 	}
 	if prefix != "" {
 		if err := storage.CheckKey(prefix); err != nil {
-			return "", "", fmt.Errorf("%q: %w", url, err)
+			return "", "", fmt.Errorf("prefix %q: %w", prefix, err)
 		}
 	}
 	return bucket, prefix, nil

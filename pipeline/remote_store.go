@@ -1,0 +1,97 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sluicedata/sluice/storage"
+	"github.com/sluicedata/sluice/storage/local"
+	"github.com/sluicedata/sluice/storage/s3"
+)
+
+// OpenStore returns the store at a local path or an s3:// URL, for commands that are not told by a pipeline file how to
+// reach S3: the environment says so. It does no I/O.
+func OpenStore(path, version string) (storage.Store, error) {
+	if !isRemote(path) {
+		return local.New(path), nil
+	}
+	r, err := newRemote(Storage{}, version)
+	if err != nil {
+		return nil, err
+	}
+	store, _, err := r.open(path)
+	return store, err
+}
+
+// remote is S3 as a pipeline reaches it.
+type remote struct {
+	client *s3.Client
+	// written are the stores that a run writes to, by bucket.
+	written map[string]*s3.Store
+}
+
+func newRemote(in Storage, version string) (*remote, error) {
+	client, err := s3.New(s3.Options{
+		Region: in.Region, Endpoint: in.Endpoint, PathStyle: in.PathStyle, CAFile: in.CA, SSE: in.SSE, KMSKeyID: in.KMSKeyID,
+		RequestPayer: in.RequestPayer, Version: version,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("storage: %w", err)
+	}
+	return &remote{client: client, written: map[string]*s3.Store{}}, nil
+}
+
+// open returns the store at an s3:// URL: as it is used, and as it is.
+func (r *remote) open(url string) (storage.Store, *s3.Store, error) {
+	bucket, prefix, err := s3.ParseURL(url)
+	if err != nil {
+		return nil, nil, fmt.Errorf("open %s: %w; write s3://bucket/prefix", url, err)
+	}
+	raw, err := r.client.Store(bucket, prefix)
+	if err != nil {
+		return nil, nil, err
+	}
+	return r.client.Retrier().Wrap(raw), raw, nil
+}
+
+// open returns the store at a path of the file. Nothing is written to the landing folder.
+func (p *Pipeline) open(name, path, version string) (storage.Store, error) {
+	if !isRemote(path) {
+		return local.New(path), nil
+	}
+	if p.remote == nil {
+		var err error
+		if p.remote, err = newRemote(p.File.Storage, version); err != nil {
+			return nil, err
+		}
+	}
+	store, raw, err := p.remote.open(path)
+	if err != nil {
+		return nil, err
+	}
+	if bucket, _, _ := s3.ParseURL(path); name != "landing" && p.remote.written[bucket] == nil {
+		p.remote.written[bucket] = raw
+	}
+	return store, nil
+}
+
+// probe refuses a run that would write to a store without conditional puts, of which nothing would be exactly once.
+func (p *Pipeline) probe(ctx context.Context) error {
+	if p.remote == nil {
+		return nil
+	}
+	var err error
+	for _, store := range p.remote.written {
+		err = errors.Join(err, store.ConditionalPuts(ctx))
+	}
+	return err
+}
+
+// Run runs the pipeline by its trigger, after it has found that where it writes has conditional puts.
+func (p *Pipeline) Run(ctx context.Context) error {
+	if err := p.probe(ctx); err != nil {
+		return err
+	}
+	return p.Engine.Run(ctx)
+}
