@@ -13,8 +13,9 @@ import (
 type Records func(ctx context.Context, fn func(*Record) error) error
 
 // Adopt makes the checkpoint of a pipeline anew from what the table says, for a start that was refused because the two
-// do not belong together. A table whose txn action for the pipeline is gone still has the records in its history. The old plans are kept aside in the checkpoint. It returns the batch that was adopted. The
-// source is restored to the table's position and made to remember it; it is not to be used further.
+// do not belong together. A table whose txn action for the pipeline is gone still has the records in its history. The
+// old plans are kept aside in the checkpoint. It returns the batch that was adopted. The source is restored to the table's
+// position and made to remember it; it is not to be used further.
 //
 // A death anywhere in between leaves a checkpoint that is refused as before, and Adopt can be called again.
 func Adopt(ctx context.Context, name string, checkpoint storage.Store, src source.Source, table *TableState, records Records) (*Record, error) {
