@@ -13,7 +13,7 @@ import (
 )
 
 // patience is how long a condition may take that is sure to come.
-const patience = 2 * time.Minute
+const patience = 5 * time.Minute
 
 // process is one run of the program.
 type process struct {

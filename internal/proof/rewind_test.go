@@ -67,7 +67,7 @@ var rewinds = []rewind{
 		},
 	},
 	{
-		name: "txn record gone", tampered: true, says: []string{`the table has no record of "proof" any more`},
+		name: "txn record gone", both: true, tampered: true, says: []string{`the table has no txn action of "proof" any more`},
 		damage: func(t *testing.T, f feed, _ string) {
 			for _, name := range f.commits(t) {
 				edit(t, name, func(text string) string { return txnAction.ReplaceAllString(text, "") })
