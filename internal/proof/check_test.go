@@ -77,15 +77,17 @@ func (s *site) checkNotes(t *testing.T, p *producer) {
 		want[fmt.Sprint(id)] = 1
 	}
 	diff(t, "notes", counts, want)
+	last := newest(t, s.table)
 	foreign := []interop.Table{{
 		Path: s.table, Columns: []string{"id", "part", "text"},
-		Versions: map[int64]interop.Content{newest(t, s.table): {Rows: p.notes, Hash: notesHash(p.notes)}},
+		Versions: map[int64]interop.Content{last: {Rows: p.notes, Hash: notesHash(p.notes)}},
 	}}
 	if p.bad > 0 {
 		s.checkQuarantined(t, p.bad)
-		foreign = append(foreign, someVersions(t, s.quarantine()))
+		last := newest(t, s.quarantine())
+		foreign = append(foreign, versions(t, s.quarantine(), 0, last/2, last))
 	}
-	s.judge.add(append(foreign, someVersions(t, s.table))...)
+	s.judge.add(append(foreign, versions(t, s.table, 0, last/2))...)
 }
 
 func (s *site) checkQuarantined(t *testing.T, bad int64) {
@@ -165,12 +167,11 @@ func scan(t *testing.T, path string, columns []string, fn func(arrow.Record)) {
 	}
 }
 
-// someVersions asks for the first version of a table, its newest, and one between them, as our own scan sees them.
-func someVersions(t *testing.T, path string) interop.Table {
+// versions asks for versions of a table as our own scan sees them.
+func versions(t *testing.T, path string, wanted ...int64) interop.Table {
 	t.Helper()
-	last := newest(t, path)
 	asked := interop.Table{Path: path, Versions: map[int64]interop.Content{}}
-	for _, version := range []int64{0, last / 2, last} {
+	for _, version := range wanted {
 		s := snapshot(t, path, version)
 		var records []arrow.Record
 		err := s.Scan(t.Context(), table.ScanOptions{}, func(rows arrow.Record) error {

@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -8,8 +9,11 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/google/go-cmp/cmp"
 
+	"github.com/sluicedata/sluice/batch"
 	"github.com/sluicedata/sluice/internal/kafkatest"
+	"github.com/sluicedata/sluice/source"
 )
 
 // exitLost is the exit code of a run whose source no longer has what was to be read.
@@ -27,6 +31,14 @@ func TestPipelineFileThatInitWritesForATopicRuns(t *testing.T) {
 	run(t, 0, "validate", s.file)
 	s.finish(t)
 	s.check(t, p)
+	var status batch.Status
+	if err := json.Unmarshal(run(t, 0, "status", s.file, "-o", "json").stdout.Bytes(), &status); err != nil {
+		t.Fatal(err)
+	}
+	want := []source.Lag{{Partition: topic + "/0", Position: 50, End: 50}, {Partition: topic + "/1", Position: 50, End: 50}}
+	if diff := cmp.Diff(want, status.Positions); diff != "" {
+		t.Errorf("status: %s", diff)
+	}
 	j.judge(t)
 }
 
