@@ -32,6 +32,7 @@ demo: build ## build, then run a pipeline over a landing folder and show the tab
 
 test: readers kafka ## all tests with the race detector; installs what they need into .cache
 	$(GO) test -race -timeout $(TIMEOUT) ./...
+	$(GO) test -timeout $(TIMEOUT) -run 'WhereverTheProcessDies|RecoveryDies' ./pipeline # every crash point; with -race only some
 
 readers: ## install the foreign Delta readers that tests ask (Python)
 	@testdata/readers/install.sh >/dev/null || { $(NOT_IN_CI) && echo "the tests that ask foreign readers will be skipped"; }

@@ -2,6 +2,7 @@ package pipeline_test
 
 import (
 	"fmt"
+	"os"
 	"testing"
 
 	"github.com/sluicedata/sluice/pipeline"
@@ -26,7 +27,7 @@ func TestEveryRecordIsThereOnceWhereverTheProcessDies(t *testing.T) {
 				for _, mode := range storagetest.Modes {
 					points += crashLoop(t, in, extra, mode)
 				}
-				t.Logf("%d crash points", points)
+				t.Logf("%d crash points, every %d. tried", points, stride)
 			})
 		}
 	}
@@ -34,7 +35,7 @@ func TestEveryRecordIsThereOnceWhereverTheProcessDies(t *testing.T) {
 
 // crashLoop tries one mode at every operation of a run, and returns how many that were.
 func crashLoop(t *testing.T, in *input, extra string, mode storagetest.Mode) int {
-	for k := 0; ; k++ {
+	for k := 0; ; k += stride {
 		w := newWorld(t, in, extra)
 		crash := &storagetest.Crash{At: k, Mode: mode, Tear: tearable}
 		options := pipeline.BuildOptions{Wrap: wrapAll(crash), KeepPlans: 2}
@@ -53,6 +54,9 @@ func crashLoop(t *testing.T, in *input, extra string, mode storagetest.Mode) int
 		if t.Failed() {
 			t.Fatalf("after operation %d, %s", k, crash.Op)
 		}
+		if err := os.RemoveAll(w.dir); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -67,7 +71,7 @@ func TestEveryRecordIsThereOnceWhenRecoveryDiesAsWell(t *testing.T) {
 	}
 	const steps = 9 // every so many operations of the first run
 	for first := 2; first < whole.Ops(); first += whole.Ops()/steps + 1 {
-		for second := 0; ; second += 3 {
+		for second := 0; ; second += 2 + stride {
 			w := newWorld(t, in, extra)
 			_ = w.run(t.Context(), pipeline.BuildOptions{Wrap: wrapAll(&storagetest.Crash{At: first, Mode: storagetest.After})})
 			again := &storagetest.Crash{At: second, Mode: storagetest.Before}
@@ -92,7 +96,7 @@ func TestRowsDoNotDependOnBatches(t *testing.T) {
 	reference.mustRun(t)
 	want := reference.column(t, reference.file.Table.Path, "id")
 	for _, limits := range []string{"{max_files: 1}", "{max_files: 4}", "{max_records: 12}", "{max_bytes: 600B}", "{max_files: 3, max_records: 1}"} {
-		for die := -1; die < 120; die += 17 {
+		for die := -1; die < 120; die += 16 + stride {
 			w := newWorld(t, in, quarantined+"batch: "+limits+"\n")
 			for n := die; n > 0; n /= 2 { // dies ever earlier
 				_ = w.run(t.Context(), pipeline.BuildOptions{Wrap: wrapAll(&storagetest.Crash{At: n, Mode: storagetest.After}), MaxBatches: int64(1 + n%3)})

@@ -15,9 +15,12 @@ func TestTombstonesThatAreLeftOutAreCounted(t *testing.T) {
 	c := kafkatest.Fake(t)
 	name := c.Topic(t, 1)
 	in := &input{yaml: "  kafka: {brokers: [" + c.Addrs[0] + "], topics: [" + name + "]}\n  format: {json: {tombstones: drop}}\n"}
-	good := kafkatest.Record(`{"id": 7}`)
-	tombstone := &kgo.Record{Key: []byte("k")}
-	c.Produce(t, name, 0, good, tombstone, tombstone, tombstone, tombstone, tombstone, good)
+	good := func() *kgo.Record { return kafkatest.Record(`{"id": 7}`) }
+	records := []*kgo.Record{good()}
+	for range 5 {
+		records = append(records, &kgo.Record{Key: []byte("k")})
+	}
+	c.Produce(t, name, 0, append(records, good())...)
 	in.good = []int64{7, 7}
 	w := newWorld(t, in, "batch: {max_records: 2}\n")
 	w.mustRun(t)

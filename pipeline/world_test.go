@@ -94,9 +94,24 @@ type world struct {
 // newWorld makes a world whose pipeline file has the extra lines.
 func newWorld(t testing.TB, in *input, extra string) *world {
 	t.Helper()
-	w := &world{in: in, dir: t.TempDir()}
+	w := &world{in: in, dir: memoryDir(t)}
 	w.file = w.parse(t, "p", extra)
 	return w
+}
+
+// memoryDir is a folder in memory where there is such a thing: deaths are simulated, so waiting for a disk proves nothing.
+func memoryDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "sluice-test-*")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
 }
 
 const quarantined = "on_error: quarantine\n"

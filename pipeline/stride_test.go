@@ -1,0 +1,6 @@
+//go:build !race
+
+package pipeline_test
+
+// stride is between the crash points that are tried: all of them are.
+const stride = 1
