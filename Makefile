@@ -7,6 +7,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOFUMPT     := mvdan.cc/gofumpt@v0.12.0
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
+VERSITYGW   := github.com/versity/versitygw/cmd/versitygw@v1.8.0
 
 BUILD     := $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)'
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
@@ -19,10 +20,10 @@ FUZZTIME ?= 10s
 NOT_IN_CI := test "$$CI" != true
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test readers kafka lint fmt fuzz cross vuln clean
+.PHONY: help build demo test readers kafka s3 lint fmt fuzz cross vuln clean
 
 help: ## print the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build bin/sluice
 	CGO_ENABLED=0 $(BUILD) -o bin/sluice ./cmd/sluice
@@ -30,9 +31,9 @@ build: ## build bin/sluice
 demo: build ## build, then run a pipeline over a landing folder and show the table
 	PATH="$(CURDIR)/bin:$$PATH" examples/quickstart.sh
 
-test: readers kafka ## all tests with the race detector; installs what they need into .cache
+test: readers kafka s3 ## all tests with the race detector; installs what they need into .cache
 	$(GO) test -race -timeout $(TIMEOUT) ./...
-	$(GO) test -timeout $(TIMEOUT) -run 'WhereverTheProcessDies|RecoveryDies' ./pipeline # every crash point; with -race only some
+	$(GO) test -timeout $(TIMEOUT) -run 'WhereverTheProcessDies|WhereverTheNetworkFails|RecoveryDies' ./pipeline # every crash point; with -race only some
 
 readers: ## install the foreign Delta readers that tests ask (Python)
 	@testdata/readers/install.sh >/dev/null || { $(NOT_IN_CI) && echo "the tests that ask foreign readers will be skipped"; }
@@ -40,6 +41,9 @@ readers: ## install the foreign Delta readers that tests ask (Python)
 kafka: ## install the Kafka broker that tests start (Java, Maven)
 	@{ command -v java && command -v mvn && testdata/kafka/kafka.sh install .cache/kafka; } >/dev/null \
 	|| { $(NOT_IN_CI) && echo "no Kafka (it takes java and mvn): the tests that need a broker will be skipped"; }
+
+s3: ## install the S3 server that tests start (some minutes)
+	@GOBIN=$(CURDIR)/.cache/bin $(GO) install $(VERSITYGW) || { $(NOT_IN_CI) && echo "the tests that need an S3 server will be skipped"; }
 
 lint: ## gofumpt, vet, staticcheck
 	@unformatted=$$($(GO) run $(GOFUMPT) -l .) || exit 1; \

@@ -137,6 +137,9 @@ func settings(f *File, o BuildOptions) batch.Settings {
 	}
 	if f.Source.Files != nil {
 		s.Poll = time.Second // each look lists the folder
+		if isRemote(f.Source.Files.Root) {
+			s.Poll = remotePoll
+		}
 	}
 	return s
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/sluicedata/sluice/storage"
 	"github.com/sluicedata/sluice/storage/local"
@@ -23,6 +24,9 @@ func OpenStore(path, version string) (storage.Store, error) {
 	store, _, err := r.open(path)
 	return store, err
 }
+
+// remotePoll is between two looks into a landing folder in S3: each costs a request for every thousand objects.
+const remotePoll = 10 * time.Second
 
 // remote is S3 as a pipeline reaches it.
 type remote struct {

@@ -8,11 +8,11 @@ import (
 
 const (
 	shortestGap = 20 * time.Millisecond // the first step away from full speed, and below which there is none
-	longestGap  = 2 * time.Second
+	longestGap  = time.Second
 )
 
-// pacer keeps a gap between the beginnings of operations: none at first, doubled when the service throttles, an eighth
-// less with each success. The zero value is at full speed.
+// pacer keeps a gap between the beginnings of operations: none at first, doubled when the service throttles, a quarter
+// less with each answer. The zero value is at full speed.
 type pacer struct {
 	mu     sync.Mutex
 	gap    time.Duration
@@ -58,7 +58,7 @@ func (p *pacer) slow() {
 func (p *pacer) fast() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.gap -= p.gap / 8; p.gap < shortestGap/2 {
+	if p.gap -= p.gap / 4; p.gap < shortestGap/2 {
 		p.gap = 0
 	}
 }

@@ -8,7 +8,7 @@
 // Invariants:
 //
 //   - A put-if-absent is made once. That its outcome is unknown is for the caller to settle, who reads back; here it
-//     only costs pace, so that a caller who puts again does not do so in a tight loop.
+//     only takes its time, so that a caller who puts again does not do so in a tight loop.
 //   - A write to a staged object is made once. Publish, Settle and Abort are made again only for errors that the backend
 //     calls passing, which says that they may be.
 //   - A listing goes on behind the last key that was seen, so none comes twice.
@@ -19,6 +19,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"sync/atomic"
 	"time"
 )
 
@@ -72,6 +73,7 @@ type Retrier struct {
 	classify func(error) Class
 	policy   Policy
 	pace     pacer
+	failures atomic.Int32 // in a row, of what is made once
 }
 
 // New makes a retrier for a backend that classifies its errors.
@@ -101,14 +103,19 @@ func (r *Retrier) Do(ctx context.Context, fn func() error) error {
 	}
 }
 
-// once makes an operation that must not be made again.
+// once makes an operation that must not be made again here. The caller may do so: a passing error is returned only after
+// the wait that would have come before another try, which grows while such operations fail.
 func (r *Retrier) once(ctx context.Context, fn func() error) error {
 	if err := r.pace.wait(ctx); err != nil {
 		return err
 	}
 	err := fn()
-	if r.settle(ctx, err) == Transient {
-		r.pace.slow()
+	if r.settle(ctx, err) == Final {
+		r.failures.Store(0)
+		return err
+	}
+	if cause := sleep(ctx, r.policy.wait(int(r.failures.Add(1)))); cause != nil {
+		return fmt.Errorf("%w; last try: %w", cause, err)
 	}
 	return err
 }
@@ -123,8 +130,11 @@ func (r *Retrier) settle(ctx context.Context, err error) Class {
 		return Final
 	}
 	class := r.classify(err)
-	if class == Throttled {
+	switch class {
+	case Throttled:
 		r.pace.slow()
+	case Final: // it is an answer
+		r.pace.fast()
 	}
 	return class
 }

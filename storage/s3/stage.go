@@ -51,6 +51,9 @@ func (w *staged) Write(p []byte) (int, error) {
 				return written, w.store.fail(w.ctx, "write", w.key, err)
 			}
 		}
+		if w.buffer == nil && w.upload != nil {
+			w.buffer = make([]byte, 0, w.store.client.options.PartBytes)
+		}
 		n := min(len(p)-written, w.store.client.options.PartBytes-len(w.buffer))
 		w.buffer = append(w.buffer, p[written:written+n]...)
 		w.sum.Write(p[written : written+n])
@@ -69,11 +72,10 @@ func (w *staged) flush() error {
 		}
 		w.upload = u
 	}
-	part := w.buffer
-	if err := w.upload.send(w.ctx, part); err != nil {
+	if err := w.upload.send(w.ctx, w.buffer); err != nil {
 		return err
 	}
-	w.buffer = make([]byte, 0, cap(part))
+	w.buffer = nil // the upload has it
 	return nil
 }
 
@@ -108,7 +110,6 @@ func (w *staged) publish(ctx context.Context) error {
 		if err := w.flush(); err != nil {
 			return err
 		}
-		w.buffer = nil
 	}
 	parts, err := w.upload.wait()
 	if err != nil {

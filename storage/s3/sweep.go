@@ -9,7 +9,8 @@ import (
 )
 
 // Sweep aborts the uploads below the prefix that are older than Options.StaleUploads and not of this client, and returns
-// their number. keep is not asked: what is published stays (see the package comment).
+// their number. keep is not asked: what is published stays (see the package comment). A store that does not list uploads
+// has none to sweep.
 func (s *Store) Sweep(ctx context.Context, _ func(key string) (bool, error)) (int, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, s.fail(ctx, "sweep", "", err)
@@ -23,6 +24,9 @@ func (s *Store) Sweep(ctx context.Context, _ func(key string) (bool, error)) (in
 	in := &s3.ListMultipartUploadsInput{Bucket: &s.bucket, Prefix: &s.prefix, RequestPayer: s.payer()}
 	for {
 		page, err := api.ListMultipartUploads(ctx, in)
+		if codeOf(err) == "NotImplemented" {
+			return removed, nil
+		}
 		if err != nil {
 			return removed, s.fail(ctx, "sweep", "", err)
 		}

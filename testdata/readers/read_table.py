@@ -30,6 +30,11 @@ import pyarrow as pa
 import rowhash
 
 
+def place(table):
+    """A folder's absolute path, since some engines want that; a URL, which only some engines read, as it is."""
+    return table if "://" in table else os.path.abspath(table)
+
+
 def quoted(columns, quote='"'):
     return ",".join(quote + c.replace(quote, quote * 2) + quote for c in columns) if columns else "*"
 
@@ -122,7 +127,7 @@ def run(name, jobs):
     """Prints an answer for each job; after an error goes on with a new engine, since the old one may be dead."""
     engine, failed = None, 0
     for job in jobs:
-        path, version = os.path.abspath(job["table"]), job.get("version")
+        path, version = place(job["table"]), job.get("version")
         line = {"engine": name, "table": job["table"], "version": version}
         try:
             engine = engine or ENGINES[name]()
@@ -140,7 +145,7 @@ def read_list(name):
     with (sys.stdin if name == "-" else open(name, encoding="utf-8")) as f:
         jobs = [json.loads(line) for line in f if line.strip()]
     for job in jobs:
-        job["table"] = os.path.abspath(job["table"])
+        job["table"] = place(job["table"])
     return jobs
 
 
