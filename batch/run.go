@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/sluicedata/sluice/format"
@@ -47,7 +48,10 @@ func (e *Engine) runBatch(ctx context.Context, plan offsetlog.Plan, replay bool)
 }
 
 func (f *flight) run(ctx context.Context) error {
-	if err := f.engine.openDecoder(ctx, f.plan); err != nil {
+	switch err := f.engine.openDecoder(ctx, f.plan); {
+	case errors.Is(err, ErrNoRecords) && !slices.ContainsFunc(f.plan.Ranges, isLost):
+		return f.passEmpty(context.WithoutCancel(ctx))
+	case err != nil:
 		return err
 	}
 	lost, err := f.engine.Source.Read(ctx, f.plan.Ranges, func(b *source.Block) error { return f.take(ctx, b) })
@@ -77,11 +81,15 @@ func (e *Engine) openDecoder(ctx context.Context, plan offsetlog.Plan) error {
 	if e.decoder != nil {
 		return nil
 	}
-	d, err := e.Decoding(ctx, e.table, func(emit func(*source.Block) error) error {
-		_, err := e.Source.Read(ctx, plan.Ranges, emit)
+	var lost []offsetlog.Range
+	d, err := e.Decoding(ctx, e.table, func(emit func(*source.Block) error) (err error) {
+		lost, err = e.Source.Read(ctx, plan.Ranges, emit)
 		return err
 	})
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrNoRecords) && len(lost) > 0:
+		return fmt.Errorf("the source lost all records of the batch, from which the columns were to be inferred: %s; declare the columns in the pipeline's file", offsetlog.ListRanges(lost))
+	case err != nil:
 		return err
 	}
 	e.decoder = d
@@ -158,14 +166,7 @@ func (f *flight) publish(ctx context.Context) error {
 	unknown := e.newlyUnknown()
 	tombstones := e.decoder.Tombstones() - e.tombstones // also those of batches without a commit of their own
 	if f.rows == 0 && f.bad == 0 && len(f.lost) == 0 {
-		if e.Events.Empty != nil {
-			e.Events.Empty(f.plan.Batch)
-		}
-		e.pending, e.pendingPlan = ranges, f.plan
-		if f.plan.Batch-e.committed.Batch >= emptyBatches {
-			return e.commitPending(ctx)
-		}
-		return nil
+		return f.passEmpty(ctx)
 	}
 	if err := f.rejects.commit(ctx); err != nil {
 		return err
@@ -189,6 +190,21 @@ func (f *flight) publish(ctx context.Context) error {
 	}
 	return nil
 }
+
+// passEmpty leaves the position behind a batch without rows to the next commit.
+func (f *flight) passEmpty(ctx context.Context) error {
+	e := f.engine
+	if e.Events.Empty != nil {
+		e.Events.Empty(f.plan.Batch)
+	}
+	e.pending, e.pendingPlan = offsetlog.Merge(e.pending, f.plan.Ranges), f.plan
+	if f.plan.Batch-e.committed.Batch >= emptyBatches {
+		return e.commitPending(ctx)
+	}
+	return nil
+}
+
+func isLost(r offsetlog.Range) bool { return r.Lost }
 
 // record is the record of a commit that covers the pending batches and that of plan.
 func (e *Engine) record(plan offsetlog.Plan, ranges []offsetlog.Range) *Record {

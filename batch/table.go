@@ -70,6 +70,10 @@ var ErrFenced = errors.New("another process runs this pipeline")
 // seen, it calls sample, which emits the records of the first batch.
 type Decoding func(ctx context.Context, table *TableState, sample func(emit func(*source.Block) error) error) (format.Decoder, error)
 
+// ErrNoRecords is a Decoding's error for columns that are to be inferred from a batch which has no records. Such a batch
+// is passed over, and the next one tried.
+var ErrNoRecords = errors.New("there are no records to infer columns from")
+
 // RefusedError says why a pipeline is not run: running it could lose rows or double them.
 type RefusedError struct {
 	Problem string

@@ -60,8 +60,16 @@ func (s *shape) resolve(state *batch.TableState, sample func(func(*source.Block)
 		return columnsOf(state.Schema)
 	}
 	inferrer := json.NewInferrer()
-	if err := sample(inferrer.Infer); err != nil {
+	records := 0
+	err := sample(func(b *source.Block) error {
+		records += len(b.Values)
+		return inferrer.Infer(b)
+	})
+	switch {
+	case err != nil:
 		return nil, err
+	case records == 0:
+		return nil, batch.ErrNoRecords
 	}
 	columns, notices, err := inferrer.Columns()
 	if err != nil {
