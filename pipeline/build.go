@@ -89,7 +89,7 @@ func Build(f *File, o BuildOptions) (*Pipeline, error) {
 func (f *File) QuarantinePath() string { return f.Table.Path + "_quarantine" }
 
 func (p *Pipeline) store(o BuildOptions, name, path string) storage.Store {
-	s, err := p.open(name, path, o.Version)
+	s, err := p.open(name, path, o)
 	if err != nil {
 		p.broken = errors.Join(p.broken, err)
 		return nil

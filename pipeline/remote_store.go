@@ -8,6 +8,7 @@ import (
 
 	"github.com/sluicedata/sluice/storage"
 	"github.com/sluicedata/sluice/storage/local"
+	"github.com/sluicedata/sluice/storage/retry"
 	"github.com/sluicedata/sluice/storage/s3"
 )
 
@@ -17,7 +18,7 @@ func OpenStore(path, version string) (storage.Store, error) {
 	if !isRemote(path) {
 		return local.New(path), nil
 	}
-	r, err := newRemote(Storage{}, version)
+	r, err := newRemote(Storage{}, version, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -35,10 +36,15 @@ type remote struct {
 	written map[string]*s3.Store
 }
 
-func newRemote(in Storage, version string) (*remote, error) {
+// newRemote makes the client. notice, which may be nil, is told when something in S3 has to be asked for again and again.
+func newRemote(in Storage, version string, notice func(string)) (*remote, error) {
+	var waiting retry.Policy
+	if notice != nil {
+		waiting.Notice = func(err error) { notice(fmt.Sprintf("S3 fails, and is asked again: %v", err)) }
+	}
 	client, err := s3.New(s3.Options{
 		Region: in.Region, Endpoint: in.Endpoint, PathStyle: in.PathStyle, CAFile: in.CA, SSE: in.SSE, KMSKeyID: in.KMSKeyID,
-		RequestPayer: in.RequestPayer, Version: version,
+		RequestPayer: in.RequestPayer, Version: version, Retry: waiting,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("storage: %w", err)
@@ -60,13 +66,13 @@ func (r *remote) open(url string) (storage.Store, *s3.Store, error) {
 }
 
 // open returns the store at a path of the file. Nothing is written to the landing folder.
-func (p *Pipeline) open(name, path, version string) (storage.Store, error) {
+func (p *Pipeline) open(name, path string, o BuildOptions) (storage.Store, error) {
 	if !isRemote(path) {
 		return local.New(path), nil
 	}
 	if p.remote == nil {
 		var err error
-		if p.remote, err = newRemote(p.File.Storage, version); err != nil {
+		if p.remote, err = newRemote(p.File.Storage, o.Version, o.Events.Notice); err != nil {
 			return nil, err
 		}
 	}
@@ -74,7 +80,7 @@ func (p *Pipeline) open(name, path, version string) (storage.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if bucket, _, _ := s3.ParseURL(path); name != "landing" && p.remote.written[bucket] == nil {
+	if bucket, _, _ := s3.ParseURL(path); name == "table" || name != "landing" && p.remote.written[bucket] == nil {
 		p.remote.written[bucket] = raw
 	}
 	return store, nil

@@ -118,9 +118,15 @@ type Staged interface {
 // Error is the error of every backend: which operation, on which key of which store.
 type Error struct {
 	Op  string // "get", "put", "stage", …
-	Key string
+	Key string // empty for what is about the whole store
 	Err error
 }
 
-func (e *Error) Error() string { return fmt.Sprintf("%s %s: %v", e.Op, e.Key, e.Err) }
+func (e *Error) Error() string {
+	if e.Key == "" {
+		return fmt.Sprintf("%s: %v", e.Op, e.Err)
+	}
+	return fmt.Sprintf("%s %s: %v", e.Op, e.Key, e.Err)
+}
+
 func (e *Error) Unwrap() error { return e.Err }

@@ -41,7 +41,13 @@ type Policy struct {
 	First    time.Duration // the longest wait after the first failure, doubled after each one: 100 ms
 	Longest  time.Duration // bound of one wait: 20 s
 	Budget   time.Duration // no try begins later than this after the first: 3 min
+	// Notice, if set, is told of an operation that has failed noticeable times, with its last error. It is called from
+	// several goroutines.
+	Notice func(err error)
 }
+
+// noticeable is the number of failures at which an operation is worth a word: then it has waited for a second or so.
+const noticeable = 5
 
 func (p Policy) withDefaults() Policy {
 	if p.Attempts <= 0 {
@@ -92,6 +98,9 @@ func (r *Retrier) Do(ctx context.Context, fn func() error) error {
 		err := fn()
 		if r.settle(ctx, err) == Final {
 			return err
+		}
+		if failures == noticeable && r.policy.Notice != nil {
+			r.policy.Notice(err)
 		}
 		wait := r.policy.wait(failures)
 		if failures == r.policy.Attempts || time.Since(begun)+wait > r.policy.Budget {

@@ -111,6 +111,26 @@ func TestTriesEndWithThePolicy(t *testing.T) {
 	})
 }
 
+func TestOperationThatFailsForAWhileIsSaidOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var said []error
+		r := retry.New(classify, retry.Policy{Notice: func(err error) { said = append(said, err) }})
+		for failures, want := range map[int]int{1: 0, 4: 0, 5: 1, 8: 1} {
+			said = nil
+			n := 0
+			err := r.Do(t.Context(), func() error {
+				if n++; n <= failures {
+					return errPassing
+				}
+				return nil
+			})
+			if err != nil || len(said) != want {
+				t.Errorf("%d failures: said %v, %v", failures, said, err)
+			}
+		}
+	})
+}
+
 func TestWaitEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)

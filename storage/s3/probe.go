@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/sluicedata/sluice/storage"
+	"github.com/sluicedata/sluice/storage/retry"
 )
 
 // probeFolder lies directly under the prefix; readers of Delta tables ignore names that begin with "_".
@@ -19,8 +20,10 @@ func (s *Store) ConditionalPuts(ctx context.Context) error {
 	key := probeFolder + uuid.NewString()
 	store := s.client.retrier.Wrap(s)
 	err := s.probe(ctx, store, key)
-	if gone := store.Delete(context.WithoutCancel(ctx), key); err == nil && gone != nil {
-		err = gone
+	if err == nil {
+		err = store.Delete(ctx, key)
+	} else {
+		_ = s.Delete(ctx, key) // it may be there, and what is wrong has been found already
 	}
 	if err != nil {
 		return fmt.Errorf("find out whether %s has conditional puts: %w", s.url, err)
@@ -39,7 +42,7 @@ func (s *Store) probe(ctx context.Context, store storage.Store, key string) erro
 			if answersNot(err) {
 				return &NotConditionalError{URL: s.url, Endpoint: s.endpoint(), Reason: err.Error()}
 			}
-			if unknown = err; ctx.Err() != nil {
+			if unknown = err; Classify(err) == retry.Final {
 				return err
 			}
 			if _, err := store.Get(ctx, key); errors.Is(err, storage.ErrNotExist) {
@@ -55,8 +58,12 @@ func (s *Store) probe(ctx context.Context, store storage.Store, key string) erro
 		case storage.Stored:
 			return &NotConditionalError{URL: s.url, Endpoint: s.endpoint(), Reason: "it has replaced an object that was to be left alone"}
 		}
-		if unknown = err; answersNot(err) {
+		unknown = err
+		switch {
+		case answersNot(err):
 			return &NotConditionalError{URL: s.url, Endpoint: s.endpoint(), Reason: err.Error()}
+		case Classify(err) == retry.Final:
+			return err
 		}
 	}
 	return unknown
