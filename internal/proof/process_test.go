@@ -27,7 +27,12 @@ type process struct {
 // start runs the program with args. It is killed at the end of the test if it still runs then.
 func start(tb testing.TB, args ...string) *process {
 	tb.Helper()
-	p := &process{cmd: exec.Command(binary(tb), args...), ended: make(chan struct{})}
+	return launch(tb, binary(tb, "sluice"), args...)
+}
+
+func launch(tb testing.TB, name string, args ...string) *process {
+	tb.Helper()
+	p := &process{cmd: exec.Command(name, args...), ended: make(chan struct{})}
 	p.stderr.changed = make(chan struct{})
 	p.cmd.Stdout, p.cmd.Stderr = &p.stdout, &p.stderr
 	if err := p.cmd.Start(); err != nil {

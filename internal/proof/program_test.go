@@ -14,7 +14,8 @@ import (
 	"github.com/sluicedata/sluice/internal/interop"
 )
 
-// program is the real binary, built once in a run of the tests.
+// program is the real binary, and beside it the generator of records, built once in a run of the tests. Neither has the race
+// detector, which the tests themselves may have.
 var program struct {
 	once   sync.Once
 	folder string
@@ -29,23 +30,23 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// binary is the path of the program.
-func binary(tb testing.TB) string {
+// binary is the path of a program: sluice or generate.
+func binary(tb testing.TB, name string) string {
 	tb.Helper()
 	program.once.Do(func() {
 		if program.folder, program.err = os.MkdirTemp("", "sluice-proof-"); program.err != nil {
 			return
 		}
-		build := exec.Command("go", "build", "-o", program.folder, "./cmd/sluice")
+		build := exec.Command("go", "build", "-o", program.folder+"/", "./cmd/sluice", "./internal/events/cmd/generate")
 		build.Dir = interop.Root(tb)
 		if out, err := build.CombinedOutput(); err != nil {
-			program.err = fmt.Errorf("build the program: %w\n%s", err, out)
+			program.err = fmt.Errorf("build the programs: %w\n%s", err, out)
 		}
 	})
 	if program.err != nil {
 		tb.Fatal(program.err)
 	}
-	return filepath.Join(program.folder, "sluice")
+	return filepath.Join(program.folder, name)
 }
 
 // choices are the test's random ones, always the same for one seed.

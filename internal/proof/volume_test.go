@@ -1,7 +1,9 @@
 package proof
 
 import (
+	"encoding/json"
 	"os"
+	"strconv"
 	"testing"
 	"time"
 
@@ -34,32 +36,31 @@ func volume(t *testing.T) int64 {
 	return number(t, "SLUICE_PROOF_RECORDS", 200_000)
 }
 
-// fiveDays spreads so many records over five days.
-func fiveDays(records int64) *events.Generator {
-	g := events.New(3)
-	g.Step = 5 * 24 * time.Hour / time.Duration(records)
-	return g
+// generate makes records that are spread over five days, in a process of its own.
+func generate(t *testing.T, records int64, where ...string) (made events.Summary) {
+	t.Helper()
+	step := 5 * 24 * time.Hour / time.Duration(records)
+	args := append([]string{"--seed", "3", "--records", strconv.FormatInt(records, 10), "--step", step.String()}, where...)
+	p := launch(t, binary(t, "generate"), args...)
+	if code := p.wait(t); code != 0 {
+		t.Fatalf("generate %v: exit %d\n%s", args, code, p.stderr.text())
+	}
+	if err := json.Unmarshal(p.stdout.Bytes(), &made); err != nil {
+		t.Fatal(err)
+	}
+	return made
 }
 
 func TestLoadFromALandingFolderIsExactAndSmall(t *testing.T) {
 	s := newJudge(t).site(t, fileSource, eventColumns, ", partition_by: [day]")
-	g := fiveDays(volume(t))
-	if err := events.WriteFiles(t.Context(), g, s.landing, events.Landing{Records: volume(t), Files: 24}); err != nil {
-		t.Fatal(err)
-	}
-	s.load(t, g.Summary())
+	s.load(t, generate(t, volume(t), "--out", s.landing, "--files", "24"))
 }
 
 func TestLoadFromKafkaIsExactAndSmall(t *testing.T) {
 	broker := kafkatest.Broker(t)
 	topic := broker.Topic(t, 4)
 	s := newJudge(t).site(t, kafkaSource(broker.Cluster, topic), eventColumns, ", partition_by: [day]")
-	g := fiveDays(volume(t))
-	to := events.Topic{Brokers: broker.Addrs, Name: topic, Partitions: 4}
-	if err := events.Produce(t.Context(), g, to, events.Landing{Records: volume(t)}); err != nil {
-		t.Fatal(err)
-	}
-	s.load(t, g.Summary())
+	s.load(t, generate(t, volume(t), "--kafka", broker.Addrs[0], "--topic", topic, "--partitions", "4"))
 	broker.Delete(t, topic)
 }
 
