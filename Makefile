@@ -9,7 +9,7 @@ GOFUMPT     := mvdan.cc/gofumpt@v0.12.0
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 VERSITYGW   := github.com/versity/versitygw/cmd/versitygw@v1.8.0
 
-BUILD     := $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)'
+BUILD     := $(GO) build -ldflags '-s -w -X main.version=$(VERSION)'
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 
 # How long a test package may take, and how long each fuzz target runs.
