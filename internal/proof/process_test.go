@@ -77,15 +77,6 @@ func (p *process) wait(tb testing.TB) int {
 	return p.cmd.ProcessState.ExitCode()
 }
 
-func (p *process) running() bool {
-	select {
-	case <-p.ended:
-		return false
-	default:
-		return true
-	}
-}
-
 // signal sends a signal to a process that may have ended.
 func (p *process) signal(s syscall.Signal) { _ = p.cmd.Process.Signal(s) }
 
