@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -40,9 +41,9 @@ func TestPutHasThreeAnswers(t *testing.T) {
 	}
 	for name, a := range answers {
 		t.Run(name, func(t *testing.T) {
-			requests := 0
+			var requests atomic.Int32
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				requests++
+				requests.Add(1)
 				if r.Header.Get("If-None-Match") != "*" || r.Header.Get("X-Amz-Checksum-Crc32c") == "" {
 					t.Errorf("headers: %v", r.Header)
 				}
@@ -61,8 +62,8 @@ func TestPutHasThreeAnswers(t *testing.T) {
 			if outcome != a.want || (err == nil) != (a.want != storage.Unknown) {
 				t.Errorf("%v, %v; want %v", outcome, err, a.want)
 			}
-			if requests != 1 {
-				t.Errorf("%d requests: a conditional put was made again", requests)
+			if n := requests.Load(); n != 1 {
+				t.Errorf("%d requests: a conditional put was made again", n)
 			}
 			if a.code != "" && err != nil && !strings.Contains(err.Error(), "put k: "+fmt.Sprint(a.status)+" "+a.code) {
 				t.Errorf("%v", err)

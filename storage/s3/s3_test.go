@@ -39,23 +39,36 @@ func open(t *testing.T, o s3.Options, bucket, prefix string) (*s3.Client, *s3.St
 
 func TestConformance(t *testing.T) {
 	server := s3test.Start(t)
-	prefixes := map[string]string{"bucket": "", "prefix": "a lake/of=mine"}
-	for name, prefix := range prefixes {
-		for _, retried := range []bool{false, true} {
-			kind := map[bool]string{false: " plain", true: " retried"}[retried]
-			t.Run(name+kind, func(t *testing.T) {
-				storagetest.Conformance(t, func(t *testing.T) func() storage.Store {
-					bucket := server.Bucket(t, strings.ToLower("b"+randomName()))
-					return func() storage.Store {
-						client, store := open(t, options(server.URL), bucket, prefix)
-						if retried {
-							return client.Retrier().Wrap(store)
-						}
-						return store
+	for name, place := range map[string]struct {
+		prefix  string
+		retried bool
+	}{
+		"a bucket, once":           {"", false},
+		"below a prefix, retrying": {"a lake/of=mine", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var clients []*s3.Client // two stand for any number of processes: making one takes its time
+			for range 2 {
+				client, _ := open(t, options(server.URL), "any", "")
+				clients = append(clients, client)
+			}
+			storagetest.Conformance(t, func(t *testing.T) func() storage.Store {
+				bucket := server.Bucket(t, "b"+randomName())
+				opened := 0
+				return func() storage.Store {
+					opened++
+					client := clients[opened%len(clients)]
+					store, err := client.Store(bucket, place.prefix)
+					if err != nil {
+						t.Fatal(err)
 					}
-				}, storagetest.SweepsByAge)
-			})
-		}
+					if place.retried {
+						return client.Retrier().Wrap(store)
+					}
+					return store
+				}
+			}, storagetest.SweepsByAge)
+		})
 	}
 }
 
