@@ -42,6 +42,7 @@ func TestEveryRecordIsThereOnceInS3WhereverTheNetworkFails(t *testing.T) {
 	})
 	faults := map[string]s3test.Fault{
 		"dropped": s3test.Drop, "reset after": s3test.ResetAfter, "error after": s3test.ErrorAfter, "refused": s3test.Refuse,
+		"late": s3test.Late,
 	}
 	for name, fault := range faults {
 		k := int64(0)

@@ -1,6 +1,8 @@
 package s3test
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -26,6 +28,8 @@ const (
 	ErrorAfter
 	// Refuse answers 503 SlowDown, and the server never hears of the request.
 	Refuse
+	// Late cuts the connection, and passes the request on after the next one has been answered.
+	Late
 	// Flip passes the request on with one bit of its body another.
 	Flip
 	// FlipAnswer gives the answer with one bit of its body another.
@@ -38,7 +42,9 @@ const (
 type Proxy struct {
 	URL string
 
+	forward  http.Handler
 	mu       sync.Mutex
+	late     []*http.Request // with their bodies in memory
 	decide   func(*http.Request) Fault
 	requests []string
 }
@@ -51,7 +57,7 @@ func NewProxy(tb testing.TB, server *Server) *Proxy {
 		tb.Fatal(err)
 	}
 	p := &Proxy{}
-	forward := &httputil.ReverseProxy{
+	p.forward = &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(target)
 			r.Out.Host = r.In.Host // it is signed
@@ -59,14 +65,16 @@ func NewProxy(tb testing.TB, server *Server) *Proxy {
 		Transport:    &http.Transport{MaxIdleConnsPerHost: 32},
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }, // invariant: net/http's own way to cut a connection
 	}
-	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.serve(forward, w, r) }))
+	front := httptest.NewServer(http.HandlerFunc(p.serve))
 	tb.Cleanup(front.Close)
 	p.URL = front.URL
 	return p
 }
 
-// Harm makes decide choose what is done to each request from now on; nil harms none.
+// Harm makes decide choose what is done to each request from now on; nil harms none. Requests that are late arrive now at
+// the latest.
 func (p *Proxy) Harm(decide func(*http.Request) Fault) {
+	p.deliver()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.decide = decide
@@ -105,28 +113,56 @@ func line(r *http.Request) string {
 	return text
 }
 
-func (p *Proxy) serve(forward http.Handler, w http.ResponseWriter, r *http.Request) {
+func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 	switch fault := p.note(r); fault {
 	case Drop:
+		panic(http.ErrAbortHandler) // invariant: net/http's own way to cut a connection
+	case Late:
+		p.hold(r)
 		panic(http.ErrAbortHandler) // invariant: net/http's own way to cut a connection
 	case Refuse:
 		answer(w, http.StatusServiceUnavailable, "SlowDown")
 	case ResetAfter, ErrorAfter:
 		made := httptest.NewRecorder()
-		forward.ServeHTTP(made, r)
+		p.forward.ServeHTTP(made, r)
 		if fault == ResetAfter {
 			panic(http.ErrAbortHandler) // invariant: net/http's own way to cut a connection
 		}
 		answer(w, http.StatusInternalServerError, "InternalError")
 	case Flip:
 		r.Body = &flipped{ReadCloser: r.Body}
-		forward.ServeHTTP(w, r)
+		p.forward.ServeHTTP(w, r)
 	case FlipAnswer, Stall:
 		made := httptest.NewRecorder()
-		forward.ServeHTTP(made, r)
+		p.forward.ServeHTTP(made, r)
 		spoil(fault, made, w, r)
 	default:
-		forward.ServeHTTP(w, r)
+		p.forward.ServeHTTP(w, r)
+		p.deliver()
+	}
+}
+
+// hold keeps a request for later.
+func (p *Proxy) hold(r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // the client has gone before it was sent
+	}
+	held := r.Clone(context.Background())
+	held.Body = io.NopCloser(bytes.NewReader(body))
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.late = append(p.late, held)
+}
+
+// deliver passes on what is late. Nobody hears the answers.
+func (p *Proxy) deliver() {
+	p.mu.Lock()
+	late := p.late
+	p.late = nil
+	p.mu.Unlock()
+	for _, r := range late {
+		p.forward.ServeHTTP(httptest.NewRecorder(), r)
 	}
 }
 
