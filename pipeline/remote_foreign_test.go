@@ -3,8 +3,6 @@ package pipeline_test
 import (
 	"testing"
 
-	"github.com/apache/arrow/go/v17/arrow"
-
 	"github.com/sluicedata/sluice/internal/interop"
 	"github.com/sluicedata/sluice/pipeline"
 	"github.com/sluicedata/sluice/table"
@@ -46,18 +44,5 @@ func remoteContent(t *testing.T, url string) interop.Content {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var records []arrow.Record
-	err = s.Scan(t.Context(), table.ScanOptions{}, func(rows arrow.Record) error {
-		rows.Retain()
-		records = append(records, rows)
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	content, err := interop.ContentOf(s.Schema().ArrowSchema(), records)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return content
+	return interop.Scanned(t, s)
 }

@@ -3,8 +3,6 @@ package main
 import (
 	"testing"
 
-	"github.com/apache/arrow/go/v17/arrow"
-
 	"github.com/sluicedata/sluice/internal/interop"
 	"github.com/sluicedata/sluice/storage/local"
 	"github.com/sluicedata/sluice/table"
@@ -46,18 +44,5 @@ func contentAt(t *testing.T, path string, version int64) interop.Content {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var records []arrow.Record
-	err = s.Scan(t.Context(), table.ScanOptions{}, func(rows arrow.Record) error {
-		rows.Retain()
-		records = append(records, rows)
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	content, err := interop.ContentOf(s.Schema().ArrowSchema(), records)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return content
+	return interop.Scanned(t, s)
 }

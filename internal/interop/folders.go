@@ -4,25 +4,18 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/sluicedata/sluice/internal/checkout"
 )
 
 // Root is the folder of the repository that the test runs in.
 func Root(tb testing.TB) string {
 	tb.Helper()
-	dir, err := os.Getwd()
+	dir, err := checkout.Root()
 	if err != nil {
 		tb.Fatal(err)
 	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			tb.Fatal("no go.mod above the working folder; run the tests inside of the repository")
-		}
-		dir = parent
-	}
+	return dir
 }
 
 // Shared is the path of a fixture that is too large for the repository: in the folder that SLUICE_SHARED names, or in

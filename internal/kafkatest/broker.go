@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/sluicedata/sluice/internal/checkout"
 )
 
 // Node is a real broker, shared by the tests of a process. Listeners: plain text at Addrs, and TLS with SASL at Secure.
@@ -69,7 +71,7 @@ func (e *installError) Error() string {
 
 // launch installs and starts the broker; skip says why this machine cannot have one.
 func launch() (node *Node, skip string, err error) {
-	root, err := repository()
+	root, err := checkout.Root()
 	if err != nil {
 		return nil, "", err
 	}
@@ -189,24 +191,6 @@ func free(port int) bool {
 		return false
 	}
 	return l.Close() == nil
-}
-
-// repository finds the root of the module from the working directory.
-func repository() (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir, nil
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return "", errors.New("the working directory is not within the repository: no go.mod above it")
-		}
-		dir = parent
-	}
 }
 
 // certificateLife is longer than any test run.

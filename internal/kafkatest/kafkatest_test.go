@@ -8,11 +8,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/sluicedata/sluice/internal/checkout"
 )
 
 func script(t *testing.T) string {
 	t.Helper()
-	root, err := repository()
+	root, err := checkout.Root()
 	if err != nil {
 		t.Fatal(err)
 	}

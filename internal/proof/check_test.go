@@ -172,21 +172,7 @@ func versions(t *testing.T, path string, wanted ...int64) interop.Table {
 	t.Helper()
 	asked := interop.Table{Path: path, Versions: map[int64]interop.Content{}}
 	for _, version := range wanted {
-		s := snapshot(t, path, version)
-		var records []arrow.Record
-		err := s.Scan(t.Context(), table.ScanOptions{}, func(rows arrow.Record) error {
-			rows.Retain()
-			records = append(records, rows)
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		content, err := interop.ContentOf(s.Schema().ArrowSchema(), records)
-		if err != nil {
-			t.Fatal(err)
-		}
-		asked.Versions[version] = content
+		asked.Versions[version] = interop.Scanned(t, snapshot(t, path, version))
 	}
 	return asked
 }

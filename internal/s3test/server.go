@@ -26,6 +26,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/sluicedata/sluice/internal/checkout"
 )
 
 const (
@@ -196,7 +198,7 @@ func freeAddress() (string, error) {
 
 // install returns the path of the program, which it makes if need be. Processes wait for each other.
 func install() (string, error) {
-	root, err := repository()
+	root, err := checkout.Root()
 	if err != nil {
 		return "", err
 	}
@@ -230,22 +232,4 @@ func install() (string, error) {
 func isInstalled(program string) bool {
 	info, err := buildinfo.ReadFile(program)
 	return err == nil && info.Main.Version == version
-}
-
-// repository finds the root of the module from the working directory.
-func repository() (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir, nil
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return "", errors.New("the working directory is not within the repository: no go.mod above it")
-		}
-		dir = parent
-	}
 }
