@@ -149,7 +149,8 @@ func (e *Engine) compare(ctx context.Context) (r recovery, err error) {
 	if r, err = recoverFrom(e.Name, e.log.Plans(), e.table); err != nil {
 		return r, err
 	}
-	return r, e.checkQuarantine(ctx, e.log, r.committed)
+	err = e.checkQuarantine(ctx, &r)
+	return r, err
 }
 
 // Check returns the error with which a start would be refused, or nil. It changes nothing, and the engine is not to be

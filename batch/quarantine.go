@@ -32,34 +32,49 @@ func QuarantineColumns() *schema.Type {
 
 // checkQuarantine compares the quarantine table with the plans, as recoverFrom does the table itself. The quarantine
 // table is written before the table, so it may be ahead, but only by batches that are planned.
-func (e *Engine) checkQuarantine(ctx context.Context, log *offsetlog.Log, committed int64) error {
+func (e *Engine) checkQuarantine(ctx context.Context, r *recovery) error {
 	e.quarantined = -1
 	if e.Quarantine == nil {
 		return nil
 	}
 	state, err := e.Quarantine.Refresh(ctx)
-	if err != nil || state == nil {
+	if err != nil {
 		return err
 	}
-	record := ParseRecord(state.UserMetadata)
-	if state.Batch < 0 {
-		record = state.History
+	var record *Record
+	if state != nil {
+		e.quarantined, record = state.Batch, state.History
+		if state.Batch >= 0 {
+			record = ParseRecord(state.UserMetadata)
+		}
 	}
-	e.quarantined = state.Batch
 	if record != nil {
 		e.quarantined = record.Batch
 	}
-	if e.quarantined <= committed {
+	if e.quarantined <= r.committed {
+		r.notices = append(r.notices, e.quarantineWentBack()...)
 		return nil
 	}
-	plan := log.Plan(e.quarantined)
+	plan := e.log.Plan(e.quarantined)
 	if plan != nil && record != nil && record.Checkpoint == plan.Checkpoint && sameRanges(record.Ranges, plan.Ranges) {
 		return nil
 	}
-	c := comparison{e.Name, log.Plans(), state, record}
-	return c.refuse(
+	return comparison{e.Name, e.log.Plans(), state, record}.refuse(
 		fmt.Sprintf("the quarantine table %s holds bad records of batch %d, which is in no plan of this checkpoint: bad records of the batches up to there would be left out as if they were there already", e.Quarantine.URL(), e.quarantined),
 		"Move the quarantine table away, or give the pipeline another name.")
+}
+
+// quarantineWentBack says it when the table's newest batch had bad records which the quarantine table does not hold.
+func (e *Engine) quarantineWentBack() []string {
+	if e.table == nil {
+		return nil
+	}
+	newest := ParseRecord(e.table.UserMetadata)
+	if newest == nil || newest.Bad == 0 || newest.Fingerprint != e.Fingerprint || e.quarantined >= newest.Batch {
+		return nil
+	}
+	return []string{fmt.Sprintf("the quarantine table %s went back: it does not hold the %d bad records of batch %d; they are still in the source at %s",
+		e.Quarantine.URL(), newest.Bad, newest.Batch, offsetlog.ListRanges(newest.Ranges))}
 }
 
 // rejects collects the bad records of one batch for the quarantine table.

@@ -103,6 +103,22 @@ func TestATableThatWentBackIsBroughtForwardFromThePlans(t *testing.T) {
 	}
 }
 
+func TestAQuarantineTableThatWentBackIsSaid(t *testing.T) {
+	w := newWorld(t, landing(t, 3, 9), quarantined+"batch: {max_files: 1}\n")
+	w.mustRun(t)
+	if err := os.RemoveAll(w.file.QuarantinePath()); err != nil {
+		t.Fatal(err)
+	}
+	var notices []string
+	events := batch.Events{Notice: func(text string) { notices = append(notices, text) }}
+	if err := w.run(t.Context(), pipeline.BuildOptions{Events: events}); err != nil {
+		t.Fatal(err)
+	}
+	if len(notices) != 1 || !strings.Contains(notices[0], "does not hold the 1 bad records of batch 2") {
+		t.Errorf("notices %q", notices)
+	}
+}
+
 func texts(ids []int64) []string {
 	all := make([]string, len(ids))
 	for i, id := range ids {
