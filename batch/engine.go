@@ -138,8 +138,12 @@ func (e *Engine) open(ctx context.Context) ([]offsetlog.Plan, error) {
 
 // compare reads both logs and says what a start has to do. It changes nothing.
 func (e *Engine) compare(ctx context.Context) (r recovery, err error) {
-	// The table first: what another process of this pipeline does in between makes the offset log newer than the table,
+	// The tables first: what another process of this pipeline does in between makes the offset log newer than they are,
 	// which is an ordinary state, and not the other way around.
+	quarantine, err := e.readQuarantine(ctx)
+	if err != nil {
+		return r, err
+	}
 	if e.table, err = e.Table.Refresh(ctx); err != nil {
 		return r, err
 	}
@@ -149,7 +153,7 @@ func (e *Engine) compare(ctx context.Context) (r recovery, err error) {
 	if r, err = recoverFrom(e.Name, e.log.Plans(), e.table); err != nil {
 		return r, err
 	}
-	err = e.checkQuarantine(ctx, &r)
+	err = e.checkQuarantine(ctx, quarantine, &r)
 	return r, err
 }
 

@@ -30,51 +30,65 @@ func QuarantineColumns() *schema.Type {
 	}}
 }
 
-// checkQuarantine compares the quarantine table with the plans, as recoverFrom does the table itself. The quarantine
-// table is written before the table, so it may be ahead, but only by batches that are planned.
-func (e *Engine) checkQuarantine(ctx context.Context, r *recovery) error {
-	e.quarantined = -1
+// quarantineState is what the quarantine table says of the pipeline.
+type quarantineState struct {
+	table  *TableState // nil: there is no quarantine table
+	record *Record     // of the newest batch in it, nil: none
+	batch  int64       // that batch, -1: none
+}
+
+func (e *Engine) readQuarantine(ctx context.Context) (q quarantineState, err error) {
+	q.batch = -1
 	if e.Quarantine == nil {
-		return nil
+		return q, nil
 	}
-	state, err := e.Quarantine.Refresh(ctx)
-	if err != nil {
+	if q.table, err = e.Quarantine.Refresh(ctx); err != nil || q.table == nil {
+		return q, err
+	}
+	q.batch, q.record = q.table.Batch, q.table.History
+	if q.table.Batch >= 0 {
+		q.record = ParseRecord(q.table.UserMetadata)
+	}
+	if q.record != nil {
+		q.batch = q.record.Batch
+	}
+	return q, nil
+}
+
+// checkQuarantine compares the quarantine table, as it was read before the plans, with the plans, as recoverFrom does the
+// table itself. The quarantine table is written before the table, so it may be ahead, but only by batches that are planned.
+func (e *Engine) checkQuarantine(ctx context.Context, q quarantineState, r *recovery) error {
+	e.quarantined = q.batch
+	if q.batch <= r.committed {
+		notice, err := e.quarantineWentBack(ctx, q)
+		r.notices = append(r.notices, notice...)
 		return err
 	}
-	var record *Record
-	if state != nil {
-		e.quarantined, record = state.Batch, state.History
-		if state.Batch >= 0 {
-			record = ParseRecord(state.UserMetadata)
-		}
-	}
-	if record != nil {
-		e.quarantined = record.Batch
-	}
-	if e.quarantined <= r.committed {
-		r.notices = append(r.notices, e.quarantineWentBack()...)
+	plan := e.log.Plan(q.batch)
+	if plan != nil && q.record != nil && q.record.Checkpoint == plan.Checkpoint && sameRanges(q.record.Ranges, plan.Ranges) {
 		return nil
 	}
-	plan := e.log.Plan(e.quarantined)
-	if plan != nil && record != nil && record.Checkpoint == plan.Checkpoint && sameRanges(record.Ranges, plan.Ranges) {
-		return nil
-	}
-	return comparison{e.Name, e.log.Plans(), state, record}.refuse(
-		fmt.Sprintf("the quarantine table %s holds bad records of batch %d, which is in no plan of this checkpoint: bad records of the batches up to there would be left out as if they were there already", e.Quarantine.URL(), e.quarantined),
+	return comparison{e.Name, e.log.Plans(), q.table, q.record}.refuse(
+		fmt.Sprintf("the quarantine table %s holds bad records of batch %d, which is in no plan of this checkpoint: bad records of the batches up to there would be left out as if they were there already", e.Quarantine.URL(), q.batch),
 		"Move the quarantine table away, or give the pipeline another name.")
 }
 
-// quarantineWentBack says it when the table's newest batch had bad records which the quarantine table does not hold.
-func (e *Engine) quarantineWentBack() []string {
-	if e.table == nil {
-		return nil
+// quarantineWentBack says it when the table's newest batch had bad records which the quarantine table does not hold. The
+// table was read after the quarantine table, so another process may have written both in between: it is looked at again.
+func (e *Engine) quarantineWentBack(ctx context.Context, q quarantineState) ([]string, error) {
+	if e.table == nil || e.Quarantine == nil {
+		return nil, nil
 	}
 	newest := ParseRecord(e.table.UserMetadata)
-	if newest == nil || newest.Bad == 0 || newest.Fingerprint != e.Fingerprint || e.quarantined >= newest.Batch {
-		return nil
+	if newest == nil || newest.Bad == 0 || newest.Fingerprint != e.Fingerprint || q.batch >= newest.Batch {
+		return nil, nil
+	}
+	again, err := e.readQuarantine(ctx)
+	if err != nil || again.batch >= newest.Batch {
+		return nil, err
 	}
 	return []string{fmt.Sprintf("the quarantine table %s went back: it does not hold the %d bad records of batch %d; they are still in the source at %s",
-		e.Quarantine.URL(), newest.Bad, newest.Batch, offsetlog.ListRanges(newest.Ranges))}
+		e.Quarantine.URL(), newest.Bad, newest.Batch, offsetlog.ListRanges(newest.Ranges))}, nil
 }
 
 // rejects collects the bad records of one batch for the quarantine table.
