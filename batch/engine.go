@@ -144,17 +144,45 @@ func (e *Engine) compare(ctx context.Context) (r recovery, err error) {
 	if err != nil {
 		return r, err
 	}
-	if e.table, err = e.Table.Refresh(ctx); err != nil {
+	if err := e.readLogs(ctx); err != nil {
 		return r, err
-	}
-	if e.log, err = offsetlog.Open(ctx, e.Checkpoint, e.Name); err != nil {
-		return r, unreadable(err, e.Name, e.table)
 	}
 	if r, err = recoverFrom(e.Name, e.log.Plans(), e.table); err != nil {
 		return r, err
 	}
 	err = e.checkQuarantine(ctx, quarantine, &r)
 	return r, err
+}
+
+// maxLooks bounds how often a start looks again because another process goes on meanwhile.
+const maxLooks = 10
+
+// readLogs reads the table and then the offset log. Where the plans know of a newer commit than the table shows, either
+// the table went back or another process committed in between: it looks again until the table stays as it is.
+func (e *Engine) readLogs(ctx context.Context) (err error) {
+	for looks := 0; looks < maxLooks; looks++ {
+		before := e.table
+		if e.table, err = e.Table.Refresh(ctx); err != nil {
+			return err
+		}
+		if looks > 0 && sameVersion(before, e.table) {
+			return nil
+		}
+		if e.log, err = offsetlog.Open(ctx, e.Checkpoint, e.Name); err != nil {
+			return unreadable(err, e.Name, e.table)
+		}
+		if newest := e.log.Newest(); newest == nil || newest.Committed == nil || e.table != nil && newest.Committed.Batch <= e.table.Batch {
+			return nil
+		}
+	}
+	return nil
+}
+
+func sameVersion(a, b *TableState) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.ID == b.ID && a.Version == b.Version
 }
 
 // Check returns the error with which a start would be refused, or nil. It changes nothing, and the engine is not to be
