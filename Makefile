@@ -16,11 +16,15 @@ PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 TIMEOUT  ?= 30m
 FUZZTIME ?= 10s
 
+# How long make chaos goes on with its faults, and the seed of its choices.
+CHAOS ?= 1h
+SEED  ?= $(shell date +%s)
+
 # What a machine cannot have is skipped with a message, but never in CI.
 NOT_IN_CI := test "$$CI" != true
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test readers kafka s3 lint fmt fuzz cross vuln clean
+.PHONY: help build demo test chaos readers kafka s3 lint fmt fuzz cross vuln clean
 
 help: ## print the targets
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,6 +38,10 @@ demo: build ## build, then run a pipeline over a landing folder and show the tab
 test: readers kafka s3 ## all tests with the race detector; installs what they need into .cache
 	$(GO) test -race -timeout $(TIMEOUT) ./...
 	$(GO) test -timeout $(TIMEOUT) -run 'WhereverTheProcessDies|WhereverTheNetworkFails|RecoveryDies' ./pipeline # every crash point; with -race only some
+
+chaos: readers kafka s3 ## every fault against the real program and real servers, for CHAOS (1h), by SEED
+	@echo "make chaos CHAOS=$(CHAOS) SEED=$(SEED)"
+	SLUICE_CHAOS=$(CHAOS) SLUICE_PROOF_SEED=$(SEED) $(GO) test -v -count=1 -timeout 24h ./internal/proof
 
 readers: ## install the foreign Delta readers that tests ask (Python)
 	@testdata/readers/install.sh >/dev/null || { $(NOT_IN_CI) && echo "the tests that ask foreign readers will be skipped"; }
