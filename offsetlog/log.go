@@ -63,25 +63,41 @@ func batchOf(k string) (int64, bool) {
 	return batch, err == nil && key(batch) == k
 }
 
+// maxLooks bounds how often Open looks again because another process prunes the log meanwhile.
+const maxLooks = 10
+
 // Open reads the log in the checkpoint. A pipeline that has never planned has an empty one. A torn newest entry does not
 // count, which Notices tells; Append replaces it. Open changes nothing.
-func Open(ctx context.Context, checkpoint storage.Store, pipeline string) (*Log, error) {
-	l := &Log{store: checkpoint, pipeline: pipeline}
+func Open(ctx context.Context, checkpoint storage.Store, pipeline string) (l *Log, err error) {
+	for range maxLooks {
+		l = &Log{store: checkpoint, pipeline: pipeline}
+		if err = l.read(ctx); err == nil {
+			return l, nil
+		}
+		if !errors.Is(err, storage.ErrNotExist) { // an entry that was listed can be pruned before it is read
+			break
+		}
+	}
+	return nil, err
+}
+
+// read fills an empty log.
+func (l *Log) read(ctx context.Context) error {
 	batches, err := l.list(ctx)
 	if err != nil || len(batches) == 0 {
-		return l, err
+		return err
 	}
 	newest, err := l.get(ctx, batches[len(batches)-1])
 	if IsTorn(err) {
 		l.torn = key(batches[len(batches)-1])
 		l.notices = append(l.notices, fmt.Sprintf("the plan of batch %d was torn by a crash while it was written; nothing had been done by it, and it is planned anew", batches[len(batches)-1]))
 		if batches = batches[:len(batches)-1]; len(batches) == 0 {
-			return l, nil
+			return nil
 		}
 		newest, err = l.get(ctx, batches[len(batches)-1])
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, batch := range batches {
 		if batch < newest.First {
@@ -95,10 +111,10 @@ func Open(ctx context.Context, checkpoint storage.Store, pipeline string) (*Log,
 			err = l.admit(plan, batch)
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return l, nil
+	return nil
 }
 
 func (l *Log) list(ctx context.Context) ([]int64, error) {

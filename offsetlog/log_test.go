@@ -195,6 +195,29 @@ func TestPruneNeverLeavesAHoleWhereverItStops(t *testing.T) {
 	}
 }
 
+func TestOpenLooksAgainWhereAnotherProcessPrunesMeanwhile(t *testing.T) {
+	inner := local.New(t.TempDir())
+	other := fill(t, inner, 5)
+	pruned := false
+	busy := storage.Wrap(inner, func(op *storage.Op, call func() error) error {
+		if op.Name == "get" && !pruned {
+			pruned = true
+			next := plan(5)
+			next.First = 4
+			if _, err := other.Append(t.Context(), next); err != nil {
+				t.Error(err)
+			}
+			if err := other.Prune(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+		return call()
+	})
+	if l := open(t, busy); l.Newest().Batch != 5 || l.Plans()[0].Batch != 4 {
+		t.Errorf("plans %d to %d, want 4 to 5", l.Plans()[0].Batch, l.Newest().Batch)
+	}
+}
+
 func TestEntryWrittenBelowThePrunedOnesDoesNotCount(t *testing.T) {
 	s := local.New(t.TempDir())
 	sleeper := fill(t, s, 3)
