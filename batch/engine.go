@@ -42,7 +42,9 @@ type Config struct {
 	Fingerprint string // of the logic
 	Settings    Settings
 	Events      Events
-	Now         func() time.Time
+	// Requests tells how many requests of each kind the stores have made so far; nil where nobody counts.
+	Requests func() map[string]int64
+	Now      func() time.Time
 }
 
 // Engine runs one pipeline. Not safe for concurrent use.
@@ -64,7 +66,8 @@ type Engine struct {
 	pending     []offsetlog.Range
 	pendingPlan offsetlog.Plan
 
-	waitingSince time.Time // for MinRecords and MaxDelay
+	waitingSince time.Time        // for MinRecords and MaxDelay
+	requests     map[string]int64 // before the step that is being made
 }
 
 // New returns an engine. It does no I/O.
@@ -108,6 +111,7 @@ func (e *Engine) run(ctx context.Context) error {
 		if e.enough(done) {
 			return nil
 		}
+		e.countRequests()
 		if err := e.runBatch(ctx, plan, true); err != nil {
 			return err
 		}

@@ -50,6 +50,9 @@ type Done struct {
 	Bytes    int64 // of the source
 	Duration time.Duration
 	Replay   bool
+	// Requests are those that the batch took by kind, each try of each, from the look at what to plan to the commit. nil
+	// where nobody counts.
+	Requests map[string]int64
 }
 
 // Fault is a bad record with its place.

@@ -186,7 +186,7 @@ func (f *flight) publish(ctx context.Context) error {
 		return err
 	}
 	if e.Events.Committed != nil {
-		e.Events.Committed(Done{Record: *record, Commit: commit, Bytes: f.bytes, Duration: e.Now().Sub(f.began), Replay: f.replay})
+		e.Events.Committed(Done{Record: *record, Commit: commit, Bytes: f.bytes, Duration: e.Now().Sub(f.began), Replay: f.replay, Requests: e.requestsMade()})
 	}
 	return nil
 }
@@ -250,9 +250,30 @@ func (e *Engine) commitPending(ctx context.Context) error {
 		return err
 	}
 	if e.Events.Committed != nil {
-		e.Events.Committed(Done{Record: *record, Commit: commit})
+		e.Events.Committed(Done{Record: *record, Commit: commit, Requests: e.requestsMade()})
 	}
 	return nil
+}
+
+// countRequests begins to count those of one step.
+func (e *Engine) countRequests() {
+	if e.Requests != nil {
+		e.requests = e.Requests()
+	}
+}
+
+// requestsMade are those since countRequests.
+func (e *Engine) requestsMade() map[string]int64 {
+	if e.Requests == nil {
+		return nil
+	}
+	made := e.Requests()
+	for kind, before := range e.requests {
+		if made[kind] -= before; made[kind] == 0 {
+			delete(made, kind)
+		}
+	}
+	return made
 }
 
 // newlyUnknown is what the decoder has counted since the last call.

@@ -66,6 +66,7 @@ func (e *Engine) wait(ctx context.Context, pause time.Duration) error {
 
 // step plans the next batch, if there is one to plan, and runs it.
 func (e *Engine) step(ctx context.Context) (ran, more bool, err error) {
+	e.countRequests()
 	planned, err := e.Source.Next(ctx, e.Settings.Limits)
 	if err != nil {
 		return false, false, err

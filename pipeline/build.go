@@ -12,6 +12,7 @@ import (
 	"github.com/sluicedata/sluice/source/files"
 	"github.com/sluicedata/sluice/source/kafka"
 	"github.com/sluicedata/sluice/storage"
+	"github.com/sluicedata/sluice/storage/retry"
 	"github.com/sluicedata/sluice/table"
 )
 
@@ -24,6 +25,12 @@ type BuildOptions struct {
 	// TopicRecreated goes on with a Kafka topic that was deleted and created again, from its beginning.
 	TopicRecreated bool
 	KeepPlans      int64 // of the offset log; 0: the engine's default
+	// Requested is told of each request to S3, by its name in S3's protocol. nil is silence; it is called from several
+	// goroutines.
+	Requested func(operation string)
+	// Retried is told why something is tried again: of "s3" or "kafka", one of a bounded number of causes. nil is silence;
+	// it is called from several goroutines.
+	Retried func(service, cause string)
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 	// Wrap, if set, stands around each store as it is opened: "checkpoint", "seen", "table", "quarantine", "landing".
@@ -42,12 +49,16 @@ type Pipeline struct {
 	File   *File
 	Engine *batch.Engine
 	Source source.Source
-	lake   *lake
-	config batch.Config
-	seen   storage.Store // the landing folder's bookkeeping; nil for topics
-	stores []storage.Store
-	remote *remote // nil while no store is in S3
-	broken error   // of a store that could not be made
+	// Outages are what is being waited for.
+	Outages *retry.Outages
+
+	lake     *lake
+	config   batch.Config
+	seen     storage.Store // the landing folder's bookkeeping; nil for topics
+	stores   []storage.Store
+	remote   *remote // nil while no store is in S3
+	requests tally   // to S3
+	broken   error   // of a store that could not be made
 }
 
 // Build makes the parts of a pipeline file. It does no I/O.
@@ -55,7 +66,7 @@ func Build(f *File, o BuildOptions) (*Pipeline, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	p := &Pipeline{File: f}
+	p := &Pipeline{File: f, Outages: retry.NewOutages(o.Events.Notice)}
 	if f.Source.Files != nil {
 		p.seen = p.store(o, "seen", joinPath(f.Checkpoint, "seen"))
 	}
@@ -70,6 +81,7 @@ func Build(f *File, o BuildOptions) (*Pipeline, error) {
 	p.config = batch.Config{
 		Name: f.Name, Checkpoint: p.store(o, "checkpoint", f.Checkpoint), Bookkeeping: p.seen, Source: src, Table: p.lake,
 		Decoding: shape.decoding(o.Events), Fingerprint: f.Fingerprint(), Settings: settings(f, o), Events: o.Events, Now: o.Now,
+		Requests: p.requests.totals,
 	}
 	if f.OnError.Policy == PolicyQuarantine {
 		path := f.QuarantinePath()
@@ -153,7 +165,10 @@ func (p *Pipeline) source(o BuildOptions) (source.Source, error) {
 		if o.TopicRecreated {
 			cfg.TopicRecreated = kafka.RecreatedFromEarliest
 		}
-		cfg.Notice = o.Events.Notice
+		cfg.Outages = p.Outages
+		if o.Retried != nil {
+			cfg.Failed = func(err error) { o.Retried("kafka", kafka.Cause(err)) }
+		}
 		return kafka.New(cfg)
 	}
 	cfg, err := p.File.FilesConfig(p.store(o, "landing", p.File.Source.Files.Root))

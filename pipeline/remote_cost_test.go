@@ -34,10 +34,13 @@ func TestRequestsOfABatchInS3(t *testing.T) {
 		records[i] = kafkatest.Record(`{"id": 1, "day": "2024-05-01"}`)
 	}
 	fake.Produce(t, name, 0, records...)
-	requests := map[int64][]string{}
+	requests, counted := map[int64][]string{}, map[int64]map[string]int64{}
 	events := batch.Events{ // what is cleared up between a commit and the next plan counts for the next batch
-		Planned:   func(p offsetlog.Plan, _ bool) { requests[p.Batch] = proxy.Take() },
-		Committed: func(d batch.Done) { requests[d.Record.Batch] = append(requests[d.Record.Batch], proxy.Take()...) },
+		Planned: func(p offsetlog.Plan, _ bool) { requests[p.Batch] = proxy.Take() },
+		Committed: func(d batch.Done) {
+			requests[d.Record.Batch] = append(requests[d.Record.Batch], proxy.Take()...)
+			counted[d.Record.Batch] = d.Requests
+		},
 	}
 	w := c.world(t, "cost", "batch: {max_records: 1}\n")
 	if err := w.run(t.Context(), pipeline.BuildOptions{Events: events}); err != nil {
@@ -60,6 +63,9 @@ func TestRequestsOfABatchInS3(t *testing.T) {
 		if diff := cmp.Diff(string(want), anonymous(requests[at])); diff != "" {
 			t.Errorf("requests of batch %d (-update-transcripts accepts them):\n%s", at, diff)
 		}
+		if diff := cmp.Diff(byOperation(string(want)), counted[at]); diff != "" {
+			t.Errorf("requests of batch %d as they are counted: %s", at, diff)
+		}
 	}
 	total := 0
 	for _, r := range requests {
@@ -70,6 +76,16 @@ func TestRequestsOfABatchInS3(t *testing.T) {
 		t.Errorf("%d requests for %d batches, want %d each and a few", total, versions, perBatch)
 	}
 	t.Logf("%d requests for %d batches", total, versions)
+}
+
+// byOperation counts the requests of a transcript, of which all have to be plain ones of objects.
+func byOperation(transcript string) map[string]int64 {
+	counts := map[string]int64{}
+	for _, line := range strings.Split(strings.TrimSpace(transcript), "\n") {
+		method, _, _ := strings.Cut(line, " ")
+		counts[map[string]string{"PUT": "PutObject", "GET": "GetObject", "HEAD": "HeadObject", "DELETE": "DeleteObject"}[method]]++
+	}
+	return counts
 }
 
 var twentyDigits = regexp.MustCompile(`[0-9]{20}`)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"sync"
 	"time"
 
 	"github.com/sluicedata/sluice/storage"
@@ -18,7 +20,7 @@ func OpenStore(path, version string) (storage.Store, error) {
 	if !isRemote(path) {
 		return local.New(path), nil
 	}
-	r, err := newRemote(Storage{}, version, nil)
+	r, err := newRemote(Storage{}, s3.Options{Version: version})
 	if err != nil {
 		return nil, err
 	}
@@ -36,16 +38,11 @@ type remote struct {
 	written map[string]*s3.Store
 }
 
-// newRemote makes the client. notice, which may be nil, is told when something in S3 has to be asked for again and again.
-func newRemote(in Storage, version string, notice func(string)) (*remote, error) {
-	var waiting retry.Policy
-	if notice != nil {
-		waiting.Notice = func(err error) { notice(fmt.Sprintf("S3 fails, and is asked again: %v", err)) }
-	}
-	client, err := s3.New(s3.Options{
-		Region: in.Region, Endpoint: in.Endpoint, PathStyle: in.PathStyle, CAFile: in.CA, SSE: in.SSE, KMSKeyID: in.KMSKeyID,
-		RequestPayer: in.RequestPayer, Version: version, Retry: waiting,
-	})
+// newRemote makes the client from what the file says, and options beside it.
+func newRemote(in Storage, options s3.Options) (*remote, error) {
+	options.Region, options.Endpoint, options.PathStyle, options.CAFile = in.Region, in.Endpoint, in.PathStyle, in.CA
+	options.SSE, options.KMSKeyID, options.RequestPayer = in.SSE, in.KMSKeyID, in.RequestPayer
+	client, err := s3.New(options)
 	if err != nil {
 		return nil, fmt.Errorf("storage: %w", err)
 	}
@@ -72,7 +69,7 @@ func (p *Pipeline) open(name, path string, o BuildOptions) (storage.Store, error
 	}
 	if p.remote == nil {
 		var err error
-		if p.remote, err = newRemote(p.File.Storage, o.Version, o.Events.Notice); err != nil {
+		if p.remote, err = newRemote(p.File.Storage, p.remoteOptions(o)); err != nil {
 			return nil, err
 		}
 	}
@@ -84,6 +81,41 @@ func (p *Pipeline) open(name, path string, o BuildOptions) (storage.Store, error
 		p.remote.written[bucket] = raw
 	}
 	return store, nil
+}
+
+func (p *Pipeline) remoteOptions(o BuildOptions) s3.Options {
+	waiting := retry.Policy{Outages: p.Outages, Service: "S3"}
+	if o.Retried != nil {
+		waiting.Failed = func(err error) { o.Retried("s3", s3.Cause(err)) }
+	}
+	return s3.Options{Version: o.Version, Retry: waiting, Requested: func(operation string) {
+		p.requests.add(operation)
+		if o.Requested != nil {
+			o.Requested(operation)
+		}
+	}}
+}
+
+// tally counts by name. Safe for concurrent use.
+type tally struct {
+	mu     sync.Mutex
+	counts map[string]int64
+}
+
+func (t *tally) add(name string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.counts == nil {
+		t.counts = map[string]int64{}
+	}
+	t.counts[name]++
+}
+
+// totals returns a copy, nil when nothing was counted.
+func (t *tally) totals() map[string]int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return maps.Clone(t.counts)
 }
 
 // probe refuses a run that would write to a store without conditional puts, of which nothing would be exactly once.

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -54,6 +56,15 @@ func number(n int64) string {
 		s = s[:i] + "," + s[i:]
 	}
 	return s
+}
+
+// counts writes numbers by name, GetObject=1 PutObject=3.
+func counts(of map[string]int64) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		parts = append(parts, fmt.Sprintf("%s=%d", name, of[name]))
+	}
+	return strings.Join(parts, " ")
 }
 
 // size writes a number of bytes for people.

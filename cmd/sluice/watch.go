@@ -97,6 +97,9 @@ func (w *watch) committed(d batch.Done) {
 	if d.Replay {
 		attrs = append(attrs, "replay", true)
 	}
+	if len(d.Requests) > 0 {
+		attrs = append(attrs, "requests", counts(d.Requests))
+	}
 	w.log.Info("committed", attrs...)
 }
 

@@ -13,6 +13,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/sluicedata/sluice/storage/retry"
 )
 
 const (
@@ -29,7 +31,7 @@ const (
 type cluster struct {
 	client    *kgo.Client
 	cfg       Config
-	outages   *outages
+	outages   *retry.Outages
 	inflate   kgo.Decompressor
 	connected atomic.Bool // some request was answered
 
@@ -38,7 +40,7 @@ type cluster struct {
 }
 
 func newCluster(client *kgo.Client, cfg Config) *cluster {
-	return &cluster{client: client, cfg: cfg, outages: newOutages(cfg.Notice), inflate: kgo.DefaultDecompressor()}
+	return &cluster{client: client, cfg: cfg, outages: cfg.Outages, inflate: kgo.DefaultDecompressor()}
 }
 
 // topology is the topics' ids and leaders at one time.
@@ -64,21 +66,24 @@ func (c *cluster) retry(ctx context.Context, what string, attempt func(context.C
 		cancel()
 		switch {
 		case err == nil:
-			c.outages.over(failed)
+			c.outages.Over(failed...)
 			return nil
 		case ctx.Err() != nil:
 			return fmt.Errorf("%s: %w", what, context.Cause(ctx))
 		case permanent(err):
 			return err
 		case !waitable(err), c.hopeless(err, time.Since(begun)):
-			return fmt.Errorf("%s: Kafka at %s: %w%s", what, c.cfg.address(), err, advice(err))
+			return &RequestError{What: what, Address: c.cfg.address(), Err: err}
+		}
+		if c.cfg.Failed != nil {
+			c.cfg.Failed(err)
 		}
 		if wait > backoffMin { // a connection that was closed, or a leader that moved, is daily business
 			broken := cause(what, err)
 			if !slices.Contains(failed, broken) {
 				failed = append(failed, broken)
 			}
-			c.outages.report(broken, fmt.Sprintf("%s: Kafka at %s: %v", what, c.cfg.address(), err))
+			c.outages.Report(broken, begun, &RequestError{What: what, Address: c.cfg.address(), Err: err, Waiting: true})
 		}
 		if err := sleep(ctx, wait); err != nil {
 			return fmt.Errorf("%s: %w", what, err)

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/sluicedata/sluice/storage/retry"
 )
 
 // Config is the settings of a Source. Only Brokers and Topics have to be set.
@@ -34,9 +36,10 @@ type Config struct {
 	PrefetchBytes          int64         // decoded records that may wait to be emitted, default 32 MB
 	ConnectTimeout         time.Duration // how long the first contact may take, default 30 s; later ones are waited for
 
-	// Notice gets what an operator should know while a call goes on: that a broker does not answer (from the second failure
-	// on, then more and more seldom), and that it is back. It is called from any goroutine, one at a time. nil is silence.
-	Notice func(string)
+	// Outages is told while a call goes on that a broker does not answer, from the second failure on, and that it is back.
+	Outages *retry.Outages
+	// Failed, if set, is told of each error after which a request is made again. It is called from several goroutines.
+	Failed func(err error)
 }
 
 // Isolation says which records of transactions are read.

@@ -68,6 +68,58 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("%s %s does not exist on the cluster; create it, or correct topics and start", kind, e.Name)
 }
 
+// RequestError is that of a request to the cluster which did not succeed.
+type RequestError struct {
+	What    string // was asked for
+	Address string // of the cluster
+	Err     error
+	Waiting bool // the request is being made again
+}
+
+func (e *RequestError) Error() string {
+	text := fmt.Sprintf("%s: Kafka at %s: %v", e.What, e.Address, e.Err)
+	if !e.Waiting {
+		text += "; " + e.Remedy()
+	}
+	return text
+}
+
+func (e *RequestError) Unwrap() error { return e.Err }
+
+// Passes says whether the same request may succeed later, with nothing changed here.
+func (e *RequestError) Passes() bool { return waitable(e.Err) && !wrongListener(e.Err) }
+
+// Remedy is what to do about it.
+func (e *RequestError) Remedy() string {
+	var header tls.RecordHeaderError
+	switch err := e.Err; {
+	case errors.Is(err, kerr.SaslAuthenticationFailed):
+		return "check sasl.username, sasl.password and sasl.mechanism"
+	case errors.Is(err, kerr.UnsupportedSaslMechanism):
+		return "the broker does not offer this sasl.mechanism"
+	case errors.Is(err, kerr.TopicAuthorizationFailed):
+		return "grant this user the operations Read and Describe on the topic"
+	case errors.Is(err, kerr.GroupAuthorizationFailed):
+		return "grant this user the operation Read on the group"
+	case errors.As(err, &header):
+		return "the broker does not speak TLS on this port: check brokers, and leave tls out"
+	case untrusted(err):
+		return "check tls.ca, tls.server_name and the client's certificate"
+	case wrongListener(err):
+		return "check that tls and sasl are set as the listener on this port wants them"
+	}
+	return "check brokers, and that they can be reached from here"
+}
+
+// Cause says why a request that is made again has failed: the name of the broker's error code, or "connection".
+func Cause(err error) string {
+	var code *kerr.Error
+	if errors.As(err, &code) {
+		return code.Message
+	}
+	return "connection"
+}
+
 // waitable says whether the same request may succeed later.
 func waitable(err error) bool {
 	var code *kerr.Error
@@ -115,28 +167,6 @@ func untrusted(err error) bool {
 func wrongListener(err error) bool {
 	var eof *kgo.ErrFirstReadEOF
 	return errors.As(err, &eof) || strings.Contains(err.Error(), "invalid large response size")
-}
-
-// advice is what to do about an error that is not waited for, with a leading "; ", or empty.
-func advice(err error) string {
-	var header tls.RecordHeaderError
-	switch {
-	case errors.Is(err, kerr.SaslAuthenticationFailed):
-		return "; check sasl.username, sasl.password and sasl.mechanism"
-	case errors.Is(err, kerr.UnsupportedSaslMechanism):
-		return "; the broker does not offer this sasl.mechanism"
-	case errors.Is(err, kerr.TopicAuthorizationFailed):
-		return "; grant this user the operations Read and Describe on the topic"
-	case errors.Is(err, kerr.GroupAuthorizationFailed):
-		return "; grant this user the operation Read on the group"
-	case errors.As(err, &header):
-		return "; the broker does not speak TLS on this port: check brokers, and leave tls out"
-	case untrusted(err):
-		return "; check tls.ca, tls.server_name and the client's certificate"
-	case wrongListener(err):
-		return "; check that tls and sasl are set as the listener on this port wants them"
-	}
-	return "; check brokers, and that they can be reached from here"
 }
 
 // corruptError says that a batch's bytes could not be read.

@@ -176,7 +176,7 @@ func (p *puller) moved() {
 		return
 	}
 	p.stalled = time.Time{}
-	p.reader.source.cluster.outages.over([]string{p.what()})
+	p.reader.source.cluster.outages.Over(p.what())
 }
 
 // stall waits for offsets that were planned and are not there: a leader that is behind the one that planned, or an open
@@ -190,7 +190,7 @@ func (p *puller) stall(ctx context.Context, got fetched) error {
 		if err := p.checkEnd(ctx); err != nil {
 			return err
 		}
-		p.reader.source.cluster.outages.report(p.what(), fmt.Sprintf(
+		p.reader.source.cluster.outages.Report(p.what(), p.stalled, fmt.Errorf(
 			"%s: offset %d of the planned [%d, %d) cannot be read yet: last stable offset %d, high watermark %d",
 			p.what(), p.position, p.job.planned.From, p.job.planned.To, got.stable, got.high))
 	}

@@ -14,7 +14,7 @@
 //   - Under read_committed a plan ends at the last stable offset, else at the high watermark.
 //   - A partition without a position is read from its beginning, whatever Start says, but for a pipeline's first plan.
 //   - Offsets that the broker no longer has are a DataLostError, or, under on_data_loss: skip, ranges marked Lost.
-//   - A broker that does not answer is waited for, said through Notice, once it has answered before.
+//   - A broker that does not answer is waited for, told to Config.Outages, once it has answered before.
 package kafka
 
 import (

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sluicedata/sluice/internal/kafkatest"
 	"github.com/sluicedata/sluice/source"
+	"github.com/sluicedata/sluice/storage/retry"
 )
 
 func TestTransactionsUnderBothIsolationLevels(t *testing.T) {
@@ -126,7 +127,7 @@ func TestReadWaitsForAnOpenTransactionThatWasPlannedUncommitted(t *testing.T) {
 	said := make(chan string, 10)
 	p.restart(func(cfg *Config) {
 		cfg.Isolation = ReadCommitted
-		cfg.Notice = func(s string) { said <- s }
+		cfg.Outages = retry.NewOutages(func(s string) { said <- s })
 	})
 	var records []string
 	done := make(chan error, 1)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/sluicedata/sluice/internal/kafkatest"
 	"github.com/sluicedata/sluice/source"
+	"github.com/sluicedata/sluice/storage/retry"
 )
 
 func TestBrokerThatWasNeverReachedIsAnErrorInTime(t *testing.T) {
@@ -44,7 +45,7 @@ func TestBrokerErrorsAreWaitedFor(t *testing.T) {
 	} {
 		t.Run(code.Message, func(t *testing.T) {
 			var said notices
-			p := begin(t, c, func(cfg *Config) { cfg.Notice = said.add }, topic)
+			p := begin(t, c, func(cfg *Config) { cfg.Outages = retry.NewOutages(said.add) }, topic)
 			ranges := p.next(source.Limits{}).Ranges
 			fault := c.Kfake.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Fetch}, Topic: topic, Err: code, Count: 7})
 			defer fault.Remove()
@@ -91,7 +92,7 @@ func TestBrokerIsKilledWhileReading(t *testing.T) {
 	}
 	var said notices
 	p := begin(t, n.Cluster, func(cfg *Config) {
-		cfg.Notice = said.add
+		cfg.Outages = retry.NewOutages(said.add)
 		cfg.PrefetchBytes = 1 << 20 // so that most is still to be fetched when the broker dies
 	}, topic)
 	ranges := p.next(source.Limits{}).Ranges
@@ -135,7 +136,7 @@ func TestReadOfABrokerThatIsAwayEndsPromptlyWhenCancelled(t *testing.T) {
 	c.Produce(t, topic, 0, kafkatest.Record("v"))
 	waiting := make(chan struct{})
 	var once sync.Once
-	p := begin(t, c, func(cfg *Config) { cfg.Notice = func(string) { once.Do(func() { close(waiting) }) } }, topic)
+	p := begin(t, c, func(cfg *Config) { cfg.Outages = retry.NewOutages(func(string) { once.Do(func() { close(waiting) }) }) }, topic)
 	ranges := p.next(source.Limits{}).Ranges
 	c.Kfake.Close()
 	ctx, cancel := context.WithCancel(t.Context())

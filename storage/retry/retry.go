@@ -41,12 +41,14 @@ type Policy struct {
 	First    time.Duration // the longest wait after the first failure, doubled after each one: 100 ms
 	Longest  time.Duration // bound of one wait: 20 s
 	Budget   time.Duration // no try begins later than this after the first: 3 min
-	// Notice, if set, is told of an operation that has failed noticeable times, with its last error. It is called from
-	// several goroutines.
-	Notice func(err error)
+	// Failed, if set, is told of each error that passes. It is called from several goroutines.
+	Failed func(err error)
+	// Outages is told when operations have failed noticeable times, and when the service works again.
+	Outages *Outages
+	Service string // its name there
 }
 
-// noticeable is the number of failures at which an operation is worth a word: then it has waited for a second or so.
+// noticeable is the number of failures from which on an operation is worth a word: then it has waited for a second or so.
 const noticeable = 5
 
 func (p Policy) withDefaults() Policy {
@@ -99,9 +101,7 @@ func (r *Retrier) Do(ctx context.Context, fn func() error) error {
 		if r.settle(ctx, err) == Final {
 			return err
 		}
-		if failures == noticeable && r.policy.Notice != nil {
-			r.policy.Notice(err)
-		}
+		r.report(failures, begun, err)
 		wait := r.policy.wait(failures)
 		if failures == r.policy.Attempts || time.Since(begun)+wait > r.policy.Budget {
 			return fmt.Errorf("%w (tried %d times in %v)", err, failures, time.Since(begun).Round(time.Millisecond))
@@ -115,6 +115,7 @@ func (r *Retrier) Do(ctx context.Context, fn func() error) error {
 // once makes an operation that must not be made again here. The caller may do so: a passing error is returned only after
 // the wait that would have come before another try, which grows while such operations fail.
 func (r *Retrier) once(ctx context.Context, fn func() error) error {
+	begun := time.Now()
 	if err := r.pace.wait(ctx); err != nil {
 		return err
 	}
@@ -123,29 +124,46 @@ func (r *Retrier) once(ctx context.Context, fn func() error) error {
 		r.failures.Store(0)
 		return err
 	}
-	if cause := sleep(ctx, r.policy.wait(int(r.failures.Add(1)))); cause != nil {
+	failures := int(r.failures.Add(1))
+	r.report(failures, begun, err)
+	if cause := sleep(ctx, r.policy.wait(failures)); cause != nil {
 		return fmt.Errorf("%w; last try: %w", cause, err)
 	}
 	return err
 }
 
+// report tells of an operation that has failed so often since it was begun.
+func (r *Retrier) report(failures int, begun time.Time, err error) {
+	if failures >= noticeable {
+		r.policy.Outages.Report(r.policy.Service, begun, fmt.Errorf("%s fails, and is asked again: %w", r.policy.Service, err))
+	}
+}
+
 // settle classifies the outcome of an operation and lets the pace learn from it.
 func (r *Retrier) settle(ctx context.Context, err error) Class {
 	if err == nil {
-		r.pace.fast()
+		r.answered()
 		return Final
 	}
 	if ctx.Err() != nil {
 		return Final
 	}
 	class := r.classify(err)
+	if class != Final && r.policy.Failed != nil {
+		r.policy.Failed(err)
+	}
 	switch class {
 	case Throttled:
 		r.pace.slow()
-	case Final: // it is an answer
-		r.pace.fast()
+	case Final:
+		r.answered()
 	}
 	return class
+}
+
+func (r *Retrier) answered() {
+	r.pace.fast()
+	r.policy.Outages.Over(r.policy.Service)
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

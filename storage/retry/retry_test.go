@@ -111,12 +111,19 @@ func TestTriesEndWithThePolicy(t *testing.T) {
 	})
 }
 
-func TestOperationThatFailsForAWhileIsSaidOnce(t *testing.T) {
+func TestOperationThatFailsForAWhileIsSaidUntilItWorks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var said []error
-		r := retry.New(classify, retry.Policy{Notice: func(err error) { said = append(said, err) }})
-		for failures, want := range map[int]int{1: 0, 4: 0, 5: 1, 8: 1} {
-			said = nil
+		for failures, want := range map[int]int{1: 0, 4: 0, 5: 2, 8: 2} {
+			var said []string
+			failed := 0
+			r := retry.New(classify, retry.Policy{
+				Service: "the store", Outages: retry.NewOutages(func(text string) { said = append(said, text) }),
+				Failed: func(err error) {
+					if failed++; err != errPassing {
+						t.Errorf("told of %v", err)
+					}
+				},
+			})
 			n := 0
 			err := r.Do(t.Context(), func() error {
 				if n++; n <= failures {
@@ -124,8 +131,22 @@ func TestOperationThatFailsForAWhileIsSaidOnce(t *testing.T) {
 				}
 				return nil
 			})
-			if err != nil || len(said) != want {
-				t.Errorf("%d failures: said %v, %v", failures, said, err)
+			if err != nil || len(said) != want || failed != failures {
+				t.Errorf("%d failures: told of %d, said %q, %v", failures, failed, said, err)
+			}
+		}
+	})
+}
+
+func TestPutsThatFailInARowAreSaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		outages := retry.NewOutages(nil)
+		faulty, _ := failing(local.New(t.TempDir()), "put", slices.Repeat([]error{errPassing}, 5)...)
+		store := retry.New(classify, retry.Policy{Service: "the store", Outages: outages}).Wrap(faulty)
+		for try, want := range []bool{false, false, false, false, true, false} {
+			_, _ = store.PutIfAbsent(t.Context(), "k", nil)
+			if _, waiting := outages.Oldest(); waiting != want {
+				t.Errorf("after try %d: %v, want %v", try+1, waiting, want)
 			}
 		}
 	})

@@ -66,6 +66,9 @@ type Options struct {
 	// Stall is how long a connection may be silent in both directions before it is cut; 30 s if 0.
 	Stall time.Duration
 	Retry retry.Policy
+	// Requested, if set, is told of each request by its name in S3's protocol (PutObject), once a try. It is called from
+	// several goroutines.
+	Requested func(operation string)
 	// Now is the clock by which uploads age; time.Now if nil.
 	Now func() time.Time
 }

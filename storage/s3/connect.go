@@ -44,7 +44,7 @@ func (c *Client) load(ctx context.Context) (aws.Config, error) {
 		config.WithHTTPClient(c.httpClient()),
 		// Retries are the retrier's: two loops around each other would multiply, and repeat conditional puts.
 		config.WithRetryer(func() aws.Retryer { return aws.NopRetryer{} }),
-		config.WithAPIOptions([]func(*smithymiddleware.Stack) error{awsmiddleware.AddUserAgentKeyValue("sluice", c.options.Version)}),
+		config.WithAPIOptions([]func(*smithymiddleware.Stack) error{awsmiddleware.AddUserAgentKeyValue("sluice", c.options.Version), c.count}),
 	}
 	if c.options.Region != "" {
 		options = append(options, config.WithRegion(c.options.Region))
@@ -64,6 +64,19 @@ func (c *Client) load(ctx context.Context) (aws.Config, error) {
 		loaded.Region = defaultRegion
 	}
 	return loaded, err
+}
+
+// count has Options.Requested told of each request.
+func (c *Client) count(stack *smithymiddleware.Stack) error {
+	if c.options.Requested == nil {
+		return nil
+	}
+	return stack.Finalize.Add(smithymiddleware.FinalizeMiddlewareFunc("count", func(
+		ctx context.Context, in smithymiddleware.FinalizeInput, next smithymiddleware.FinalizeHandler,
+	) (smithymiddleware.FinalizeOutput, smithymiddleware.Metadata, error) {
+		c.options.Requested(awsmiddleware.GetOperationName(ctx))
+		return next.HandleFinalize(ctx, in)
+	}), smithymiddleware.After)
 }
 
 func (c *Client) configure(o *s3.Options) {

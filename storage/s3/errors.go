@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -42,7 +43,7 @@ func (e *Error) Error() string {
 	if e.RequestID != "" {
 		text += " (" + strings.TrimPrefix(e.request(), ", ") + ")"
 	}
-	if way := e.wayOut(); way != "" {
+	if way := e.Remedy(); way != "" {
 		text += "; " + way
 	}
 	return text
@@ -57,8 +58,8 @@ func (e *Error) request() string {
 	return ", request " + e.RequestID
 }
 
-// wayOut says what to do about an error that does not pass.
-func (e *Error) wayOut() string {
+// Remedy is what to do about an error that does not pass; empty for others.
+func (e *Error) Remedy() string {
 	switch e.Code {
 	case "RequestTimeTooSkewed":
 		return "set this machine's clock"
@@ -169,7 +170,8 @@ func (e *partError) Unwrap() error { return e.err }
 
 // classify is Classify, and has credentials that were refused as expired looked up again.
 func (c *Client) classify(err error) retry.Class {
-	if code := codeOf(err); code == "ExpiredToken" || code == "ExpiredTokenException" {
+	var answer *Error
+	if errors.As(explain(err), &answer) && answer.isExpired() {
 		c.mu.Lock()
 		cache, ok := c.credentials.(*aws.CredentialsCache)
 		c.mu.Unlock()
@@ -179,6 +181,56 @@ func (c *Client) classify(err error) retry.Class {
 		}
 	}
 	return Classify(err)
+}
+
+// Causes of errors that pass, as Cause tells them.
+const (
+	CauseThrottled   = "throttled"    // less was asked for: SlowDown and the like
+	CauseServer      = "server_error" // a fault of the service's own, 5xx
+	CauseConflict    = "conflict"     // another request for the same key was under way
+	CauseCredentials = "credentials"  // had expired, and were looked up again
+	CauseStalled     = "stalled"      // no byte moved, or no answer came in time
+	CauseConnection  = "connection"   // refused, reset, or not made
+	CauseDamaged     = "damaged"      // a body that did not arrive as it was sent
+)
+
+// Cause says why a request that is made again has failed.
+func Cause(err error) string {
+	var damaged *damagedError
+	var answer *Error
+	var timeout net.Error
+	explained := explain(err)
+	switch {
+	case errors.As(explained, &answer):
+		return answer.cause()
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return CauseStalled
+	case errors.As(err, &damaged):
+		return CauseDamaged
+	default:
+		return CauseConnection
+	}
+}
+
+func (e *Error) cause() string {
+	switch {
+	case e.class() == retry.Throttled:
+		return CauseThrottled
+	case e.isExpired():
+		return CauseCredentials
+	case e.Status == http.StatusConflict:
+		return CauseConflict
+	case e.Code == "RequestTimeout", e.Status == http.StatusRequestTimeout:
+		return CauseStalled
+	case e.Code == "BadDigest", strings.HasPrefix(e.Code, "XAmzContent"):
+		return CauseDamaged
+	default:
+		return CauseServer
+	}
+}
+
+func (e *Error) isExpired() bool {
+	return e.Code == "ExpiredToken" || e.Code == "ExpiredTokenException"
 }
 
 // Classify tells which errors of this package's stores pass: those of connections, and of the service's own faults and

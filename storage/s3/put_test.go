@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -28,16 +29,19 @@ func TestPutHasThreeAnswers(t *testing.T) {
 		status int
 		code   string
 		want   storage.Outcome
+		cause  string // for a passing error
 	}{
-		"success":            {200, "", storage.Stored},
-		"precondition":       {412, "PreconditionFailed", storage.Exists},
-		"conflict":           {409, "ConditionalRequestConflict", storage.Unknown},
-		"internal error":     {500, "InternalError", storage.Unknown},
-		"slow down":          {503, "SlowDown", storage.Unknown},
-		"too many requests":  {429, "TooManyRequests", storage.Unknown},
-		"gateway timed out":  {504, "", storage.Unknown},
-		"access denied":      {403, "AccessDenied", storage.Unknown},
-		"connection dropped": {0, "", storage.Unknown},
+		"success":            {200, "", storage.Stored, ""},
+		"precondition":       {412, "PreconditionFailed", storage.Exists, ""},
+		"conflict":           {409, "ConditionalRequestConflict", storage.Unknown, s3.CauseConflict},
+		"internal error":     {500, "InternalError", storage.Unknown, s3.CauseServer},
+		"slow down":          {503, "SlowDown", storage.Unknown, s3.CauseThrottled},
+		"too many requests":  {429, "TooManyRequests", storage.Unknown, s3.CauseThrottled},
+		"gateway timed out":  {504, "", storage.Unknown, s3.CauseServer},
+		"request timed out":  {400, "RequestTimeout", storage.Unknown, s3.CauseStalled},
+		"damaged":            {400, "BadDigest", storage.Unknown, s3.CauseDamaged},
+		"access denied":      {403, "AccessDenied", storage.Unknown, ""},
+		"connection dropped": {0, "", storage.Unknown, s3.CauseConnection},
 	}
 	for name, a := range answers {
 		t.Run(name, func(t *testing.T) {
@@ -57,13 +61,23 @@ func TestPutHasThreeAnswers(t *testing.T) {
 				}
 			}))
 			defer server.Close()
-			client, raw := open(t, options(server.URL), "bucket", "")
+			o := options(server.URL)
+			var made, causes []string
+			o.Requested = func(operation string) { made = append(made, operation) }
+			o.Retry.Failed = func(err error) { causes = append(causes, s3.Cause(err)) }
+			client, raw := open(t, o, "bucket", "")
 			outcome, err := client.Retrier().Wrap(raw).PutIfAbsent(t.Context(), "k", []byte("x"))
 			if outcome != a.want || (err == nil) != (a.want != storage.Unknown) {
 				t.Errorf("%v, %v; want %v", outcome, err, a.want)
 			}
 			if n := requests.Load(); n != 1 {
 				t.Errorf("%d requests: a conditional put was made again", n)
+			}
+			if !slices.Equal(made, []string{"PutObject"}) {
+				t.Errorf("counted %v", made)
+			}
+			if strings.Join(causes, " ") != a.cause {
+				t.Errorf("causes %v, want %s", causes, a.cause)
 			}
 			if a.code != "" && err != nil && !strings.Contains(err.Error(), "put k: "+fmt.Sprint(a.status)+" "+a.code) {
 				t.Errorf("%v", err)
