@@ -25,19 +25,21 @@ func TestEveryRecordIsThereOnceWhereverTheProcessDies(t *testing.T) {
 				t.Parallel()
 				points := 0
 				for _, mode := range storagetest.Modes {
-					points += crashLoop(t, in, extra, mode)
+					points += crashLoop(t, in, extra, mode, 1)
 				}
+				points += crashLoop(t, in, extra, storagetest.Late, 6)
 				t.Logf("%d crash points, every %d. tried", points, stride)
 			})
 		}
 	}
 }
 
-// crashLoop tries one mode at every operation of a run, and returns how many that were.
-func crashLoop(t *testing.T, in *input, extra string, mode storagetest.Mode) int {
+// crashLoop tries one mode at every operation of a run, and returns how many that were. What is late is so by delay more
+// operations.
+func crashLoop(t *testing.T, in *input, extra string, mode storagetest.Mode, delay int) int {
 	for k := 0; ; k += stride {
 		w := newWorld(t, in, extra)
-		crash := &storagetest.Crash{At: k, Mode: mode, Tear: tearable}
+		crash := &storagetest.Crash{At: k, Mode: mode, Tear: tearable, Delay: delay}
 		options := pipeline.BuildOptions{Wrap: wrapAll(crash), KeepPlans: 2}
 		err := w.run(t.Context(), options)
 		if err == nil && !crash.Happened() {

@@ -3,26 +3,30 @@ package pipeline_test
 import (
 	"fmt"
 	"net/http"
+	"os"
+	"slices"
 	"sync/atomic"
 	"testing"
 
 	"github.com/sluicedata/sluice/internal/s3test"
 	"github.com/sluicedata/sluice/pipeline"
+	"github.com/sluicedata/sluice/storage"
 	"github.com/sluicedata/sluice/storage/storagetest"
 )
 
 // TestEveryRecordIsThereOnceInS3WhereverTheProcessDies is the crash loop with landing folder, checkpoint and table in S3.
 func TestEveryRecordIsThereOnceInS3WhereverTheProcessDies(t *testing.T) {
 	c := newCloud(t, 2, 9, nil)
-	for _, mode := range storagetest.Modes {
+	for _, mode := range append(slices.Clone(storagetest.Modes), storagetest.Zombie) {
 		k := 0
 		for ; ; k += stride {
 			w := c.world(t, fmt.Sprintf("%d-%d", mode, k), quarantined+"batch: {max_files: 1}\n")
-			crash := &storagetest.Crash{At: k, Mode: mode}
+			crash := &storagetest.Crash{At: k, Mode: mode, Delay: 1}
 			err := w.run(t.Context(), pipeline.BuildOptions{Wrap: wrapAll(crash), KeepPlans: 2})
 			if err == nil && !crash.Happened() {
 				break
 			}
+			crash.Deliver()
 			w.eventually(t, err)
 			w.check(t)
 			if t.Failed() {
@@ -30,6 +34,78 @@ func TestEveryRecordIsThereOnceInS3WhereverTheProcessDies(t *testing.T) {
 			}
 		}
 		t.Logf("%v: %d crash points, every %d. tried", mode, k, stride)
+	}
+}
+
+// TestLateRequestsOfTheDeadDoNoHarmWhereverTheProcessDies kills a process at each request that would change something and
+// lets that request take effect in the middle of the next run, at each of its operations, over a store which does as S3: it
+// sweeps nothing that is published.
+func TestLateRequestsOfTheDeadDoNoHarmWhereverTheProcessDies(t *testing.T) {
+	in := landing(t, 3, 9)
+	for name, extra := range map[string]string{
+		"plain":                      "on_error: skip\nbatch: {max_files: 1}\n",
+		"partitioned and quarantine": "  partition_by: [day]\n" + quarantined + "batch: {max_files: 1}\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			points := 0
+			const step = 3 + stride // each request arrives at every so many operations, and at others than the one before it
+			for k, more := 0, true; more; k++ {
+				for at := k % step; ; at += step {
+					reached, died := lateRequest(t, in, extra, k, at)
+					if more = died; !reached || !died {
+						break
+					}
+					points++
+				}
+			}
+			t.Logf("%d points, every %d. tried", points, step)
+		})
+	}
+}
+
+// lateRequest kills a process at the k-th request that would change something, and lets that take effect at an operation of the next run. It says
+// whether there are such an operation and such a request.
+func lateRequest(t *testing.T, in *input, extra string, k, at int) (reached, died bool) {
+	t.Helper()
+	w := newWorld(t, in, extra)
+	defer os.RemoveAll(w.dir)
+	dying := &storagetest.Crash{At: k, Mode: storagetest.Zombie}
+	err := w.run(t.Context(), pipeline.BuildOptions{Wrap: unswept(dying.Wrap), KeepPlans: 2})
+	if !dying.Happened() {
+		return false, false
+	}
+	n := 0
+	meanwhile := func(s storage.Store) storage.Store {
+		return storage.Wrap(s, func(op *storage.Op, call func() error) error {
+			if n++; n == at+1 {
+				dying.Deliver()
+			}
+			return call()
+		})
+	}
+	for tries := 0; err != nil; tries++ {
+		if tries == 3 {
+			t.Fatalf("%s, in effect at operation %d of the next run: does not recover: %v", dying.Op, at, err)
+		}
+		err = w.run(t.Context(), pipeline.BuildOptions{Wrap: unswept(meanwhile), KeepPlans: 2})
+	}
+	w.checkRows(t)
+	if t.Failed() {
+		t.Fatalf("%s, in effect at operation %d of the next run", dying.Op, at)
+	}
+	return n > at, true
+}
+
+// unswept makes stores as S3 has them, where a sweep removes nothing that was published.
+func unswept(wrap func(storage.Store) storage.Store) func(string, storage.Store) storage.Store {
+	return func(_ string, s storage.Store) storage.Store {
+		return wrap(storage.Wrap(s, func(op *storage.Op, call func() error) error {
+			if op.Name == "sweep" {
+				return nil
+			}
+			return call()
+		}))
 	}
 }
 
@@ -42,7 +118,7 @@ func TestEveryRecordIsThereOnceInS3WhereverTheNetworkFails(t *testing.T) {
 	})
 	faults := map[string]s3test.Fault{
 		"dropped": s3test.Drop, "reset after": s3test.ResetAfter, "error after": s3test.ErrorAfter, "refused": s3test.Refuse,
-		"late": s3test.Late,
+		"late": s3test.Late, "twice": s3test.Twice,
 	}
 	for name, fault := range faults {
 		k := int64(0)

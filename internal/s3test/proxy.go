@@ -30,6 +30,8 @@ const (
 	Refuse
 	// Late cuts the connection, and passes the request on after the next one has been answered.
 	Late
+	// Twice passes the request on two times, one behind the other, and gives the second answer.
+	Twice
 	// Flip passes the request on with one bit of its body another.
 	Flip
 	// FlipAnswer gives the answer with one bit of its body another.
@@ -129,6 +131,8 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 			panic(http.ErrAbortHandler) // invariant: net/http's own way to cut a connection
 		}
 		answer(w, http.StatusInternalServerError, "InternalError")
+	case Twice:
+		p.twice(w, r)
 	case Flip:
 		r.Body = &flipped{ReadCloser: r.Body}
 		p.forward.ServeHTTP(w, r)
@@ -144,15 +148,34 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 
 // hold keeps a request for later.
 func (p *Proxy) hold(r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return // the client has gone before it was sent
-	}
-	held := r.Clone(context.Background())
-	held.Body = io.NopCloser(bytes.NewReader(body))
+	copies := copied(r, 1)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.late = append(p.late, held)
+	p.late = append(p.late, copies...)
+}
+
+func (p *Proxy) twice(w http.ResponseWriter, r *http.Request) {
+	for i, c := range copied(r, 2) {
+		if i == 0 {
+			p.forward.ServeHTTP(httptest.NewRecorder(), c)
+		} else {
+			p.forward.ServeHTTP(w, c)
+		}
+	}
+}
+
+// copied returns requests that do not end with the given one; none if the client has gone before it was sent.
+func copied(r *http.Request, n int) (copies []*http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil
+	}
+	for range n {
+		c := r.Clone(context.Background())
+		c.Body = io.NopCloser(bytes.NewReader(body))
+		copies = append(copies, c)
+	}
+	return copies
 }
 
 // deliver passes on what is late. Nobody hears the answers.

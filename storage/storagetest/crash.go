@@ -27,26 +27,53 @@ const (
 	// Torn: half of what is written gets there, then the process dies. For a put this is only asked of keys for which
 	// tear says so: those of stores without atomic puts.
 	Torn
+	// Twice: what asks to store or to delete is applied two times, and the second answer is the one that comes back: a put
+	// finds its own object. The process lives.
+	Twice
+	// Late: what asks to store, to publish or to delete returns ErrLost and takes effect only some operations later, or with
+	// Deliver. The process lives.
+	Late
+	// Zombie: the process dies, and what it had asked to store, to publish or to delete takes effect with Deliver.
+	Zombie
 )
 
 func (m Mode) String() string {
-	return [...]string{"dies before", "dies after", "error after the effect", "torn"}[m]
+	return [...]string{"dies before", "dies after", "error after the effect", "torn", "applied twice", "applied late", "applied after death"}[m]
 }
 
-// Modes are all of them.
-var Modes = []Mode{Before, After, Lost, Torn}
+// Modes are those that any store may show, whose effects end with the process.
+var Modes = []Mode{Before, After, Lost, Torn, Twice, Late}
+
+// Lives says whether the process goes on, and may get over it.
+func (m Mode) Lives() bool { return m == Lost || m == Twice || m == Late }
+
+// counts says whether a mode can do something to an operation that it does not to others; only such are counted.
+func (m Mode) counts(op *storage.Op) bool {
+	switch m {
+	case Twice:
+		return op.Name == "put" || op.Name == "delete"
+	case Late, Zombie:
+		return op.Name == "put" || op.Name == "delete" || op.Name == "publish" || op.Name == "abort"
+	default:
+		return true
+	}
+}
 
 // Crash is a process that dies, or is lied to, at its At-th operation over all the stores that it wraps.
 type Crash struct {
-	At   int // from 0; negative: never
+	At   int // from 0, among the operations that the mode is about; negative: never
 	Mode Mode
 	// Tear says which puts may be torn: a key's, in the store of that URL.
 	Tear func(url, key string) bool
+	// Delay is after how many more operations, of any kind, what is late takes effect; 0: with Deliver alone.
+	Delay int
 
 	mu   sync.Mutex
 	n    int
 	dead bool
-	Op   string // the operation it happened at, for messages
+	late func() error // not yet in effect
+	wait int          // operations until it is
+	Op   string       // the operation it happened at, for messages
 }
 
 // Ops is the number of operations so far.
@@ -64,17 +91,38 @@ func (c *Crash) Wrap(s storage.Store) storage.Store {
 	return storage.Wrap(s, func(op *storage.Op, call func() error) error { return c.operation(s.URL(), op, call) })
 }
 
+// Deliver lets what is late take effect. Whoever asked for it has stopped listening.
+func (c *Crash) Deliver() {
+	c.mu.Lock()
+	late := c.late
+	c.late = nil
+	c.mu.Unlock()
+	if late != nil {
+		_ = late()
+	}
+}
+
 func (c *Crash) operation(url string, op *storage.Op, call func() error) error {
 	here, dead := c.count(op)
 	switch {
 	case dead:
 		return fmt.Errorf("%s %s: %w", op.Name, op.Key, ErrCrashed)
 	case !here:
-		return call()
+		err := call()
+		if c.due() {
+			c.Deliver()
+		}
+		return err
 	case c.Mode == Lost:
 		if err := call(); err != nil {
 			return err
 		}
+		return ErrLost
+	case c.Mode == Twice:
+		_ = call()
+		return call()
+	case c.Mode == Late, c.Mode == Zombie:
+		c.hold(call)
 		return ErrLost
 	case c.Mode == After:
 		_ = call()
@@ -85,19 +133,36 @@ func (c *Crash) operation(url string, op *storage.Op, call func() error) error {
 	return fmt.Errorf("%s %s: %w", op.Name, op.Key, ErrCrashed)
 }
 
+func (c *Crash) hold(call func() error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.late, c.wait = call, c.Delay
+}
+
+// due counts an operation behind the late one, and says whether that takes effect with it.
+func (c *Crash) due() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.late == nil || c.Delay == 0 {
+		return false
+	}
+	c.wait--
+	return c.wait == 0
+}
+
 // count says whether this operation is the At-th, and whether the process is dead already. From the At-th on it is,
 // unless the mode leaves it alive.
 func (c *Crash) count(op *storage.Op) (here, dead bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.dead {
-		return false, true
+	if c.dead || !c.Mode.counts(op) {
+		return false, c.dead
 	}
 	here = c.n == c.At
 	c.n++
 	if here {
 		c.Op = fmt.Sprintf("%s %s (%v)", op.Name, op.Key, c.Mode)
-		c.dead = c.Mode != Lost
+		c.dead = !c.Mode.Lives()
 	}
 	return here, false
 }
