@@ -93,12 +93,21 @@ func (e *Engine) Run(ctx context.Context) error {
 		ctx = context.WithoutCancel(ctx) // a clean stop still commits the position behind empty batches
 	}
 	if err == nil {
-		err = e.commitPending(ctx)
+		err = e.end(ctx)
 	}
 	if err != nil {
 		return errors.Join(err, recordError(context.WithoutCancel(ctx), e.Checkpoint, e.Now(), err))
 	}
 	return nil
+}
+
+// end is for a run that ends cleanly: it commits the position behind empty batches, and leaves a record of what is committed
+// to the next start, which could not tell a table without its newest commit from a batch in flight.
+func (e *Engine) end(ctx context.Context) error {
+	if err := e.commitPending(ctx); err != nil || e.committed.Version < 0 {
+		return err
+	}
+	return e.log.End(ctx, e.committed)
 }
 
 func (e *Engine) run(ctx context.Context) error {
@@ -151,7 +160,7 @@ func (e *Engine) compare(ctx context.Context) (r recovery, err error) {
 	if err := e.readLogs(ctx); err != nil {
 		return r, err
 	}
-	if r, err = recoverFrom(e.Name, e.log.Plans(), e.table); err != nil {
+	if r, err = recoverFrom(e.Name, e.log.Plans(), e.log.Committed(), e.table); err != nil {
 		return r, err
 	}
 	err = e.checkQuarantine(ctx, quarantine, &r)
@@ -175,7 +184,7 @@ func (e *Engine) readLogs(ctx context.Context) (err error) {
 		if e.log, err = offsetlog.Open(ctx, e.Checkpoint, e.Name); err != nil {
 			return unreadable(err, e.Name, e.table)
 		}
-		if newest := e.log.Newest(); newest == nil || newest.Committed == nil || e.table != nil && newest.Committed.Batch <= e.table.Batch {
+		if known := e.log.Committed(); known == nil || e.table != nil && known.Batch <= e.table.Batch {
 			return nil
 		}
 	}

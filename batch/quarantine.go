@@ -68,7 +68,7 @@ func (e *Engine) checkQuarantine(ctx context.Context, q quarantineState, r *reco
 	if plan != nil && q.record != nil && q.record.Checkpoint == plan.Checkpoint && sameRanges(q.record.Ranges, plan.Ranges) {
 		return nil
 	}
-	return comparison{e.Name, e.log.Plans(), q.table, q.record}.refuse(
+	return comparison{e.Name, e.log.Plans(), e.log.Committed(), q.table, q.record}.refuse(
 		fmt.Sprintf("the quarantine table %s holds bad records of batch %d, which is in no plan of this checkpoint: bad records of the batches up to there would be left out as if they were there already", e.Quarantine.URL(), q.batch),
 		"Move the quarantine table away, or give the pipeline another name.")
 }

@@ -19,15 +19,15 @@ type recovery struct {
 	notices []string
 }
 
-// recoverFrom compares T, the newest batch in the table, with P, the newest plan, and decides what to run again. It is
-// the table "Recovery" of docs/design.md, row by row, and does no I/O. A RefusedError means that the two sides do not
-// belong together.
-func recoverFrom(pipeline string, plans []offsetlog.Plan, table *TableState) (recovery, error) {
+// recoverFrom compares T, the newest batch in the table, with P, the newest plan, and with the newest batch that the
+// checkpoint knows to have been committed (nil: none), and decides what to run again. It is the table "Recovery" of
+// docs/design.md, row by row, and does no I/O. A RefusedError means that the two sides do not belong together.
+func recoverFrom(pipeline string, plans []offsetlog.Plan, known *offsetlog.Committed, table *TableState) (recovery, error) {
 	if table == nil || table.Batch < 0 {
-		return recoverUnrecorded(pipeline, plans, table)
+		return recoverUnrecorded(pipeline, plans, known, table)
 	}
 	record := ParseRecord(table.UserMetadata)
-	c := comparison{pipeline, plans, table, record}
+	c := comparison{pipeline, plans, known, table, record}
 	if record == nil || record.App != pipeline || record.Batch != table.Batch {
 		return recovery{}, c.refuse(
 			fmt.Sprintf("the table holds batch %d of %q, but its commit, version %d, was not written by this program", table.Batch, pipeline, table.BatchVersion),
@@ -39,7 +39,7 @@ func recoverFrom(pipeline string, plans []offsetlog.Plan, table *TableState) (re
 	r := recovery{committed: table.Batch, since: record.Since, version: table.BatchVersion}
 	newest := plans[len(plans)-1]
 	r.rerun = plans[table.Batch+1-plans[0].Batch:]
-	if known := newest.Committed; known != nil && known.Batch > table.Batch {
+	if known != nil && known.Batch > table.Batch {
 		r.notices = append(r.notices, fmt.Sprintf("the table went back: batch %d was committed as version %d, but the table holds no batch after %d; batches %d to %d are brought forward from their plans",
 			known.Batch, known.Version, table.Batch, table.Batch+1, newest.Batch))
 	}
@@ -47,18 +47,17 @@ func recoverFrom(pipeline string, plans []offsetlog.Plan, table *TableState) (re
 }
 
 // recoverUnrecorded is the half of the table in which the table knows nothing of the pipeline.
-func recoverUnrecorded(pipeline string, plans []offsetlog.Plan, table *TableState) (recovery, error) {
-	r := recovery{committed: -1, since: -1, rerun: plans}
+func recoverUnrecorded(pipeline string, plans []offsetlog.Plan, known *offsetlog.Committed, table *TableState) (recovery, error) {
+	r := recovery{committed: -1, since: -1, version: -1, rerun: plans}
 	if table != nil && table.History != nil {
-		return recoverForgotten(pipeline, plans, table)
+		return recoverForgotten(pipeline, plans, known, table)
 	}
 	if len(plans) == 0 {
 		return r, nil
 	}
-	c := comparison{pipeline, plans, table, nil}
+	c := comparison{pipeline, plans, known, table, nil}
 	newest := plans[len(plans)-1]
 	startOver := fmt.Sprintf("If the rows are to be loaded again from the beginning, remove the checkpoint, or give the pipeline another name than %q.", pipeline)
-	known := newest.Committed
 	switch {
 	case known == nil && plans[0].Batch == 0 && plans[0].Adopted == nil:
 		if table != nil && newest.Table != "" && newest.Table != table.ID {
@@ -77,7 +76,7 @@ func recoverUnrecorded(pipeline string, plans []offsetlog.Plan, table *TableStat
 
 // recoverForgotten is for a table whose history tells of batches of the pipeline, though its txn action is gone. To go on
 // it has to be adopted, and stays so until the next commit brings a txn action back.
-func recoverForgotten(pipeline string, plans []offsetlog.Plan, table *TableState) (recovery, error) {
+func recoverForgotten(pipeline string, plans []offsetlog.Plan, known *offsetlog.Committed, table *TableState) (recovery, error) {
 	record := table.History
 	if len(plans) > 0 {
 		first := plans[0]
@@ -86,7 +85,7 @@ func recoverForgotten(pipeline string, plans []offsetlog.Plan, table *TableState
 			return recovery{committed: first.Batch, since: first.Batch, version: -1, rerun: plans[1:]}, nil
 		}
 	}
-	return recovery{}, comparison{pipeline, plans, table, record}.refuse(
+	return recovery{}, comparison{pipeline, plans, known, table, record}.refuse(
 		fmt.Sprintf("the table has no txn action of %q any more: it expired (delta.setTransactionRetentionDuration) or was cleaned away. Its history tells of batch %d", pipeline, record.Batch),
 		"If the table still holds the pipeline's rows, run once with --adopt-table: the run then goes on from that batch. If they are to be loaded again from the beginning, give the pipeline another name.")
 }
@@ -95,6 +94,7 @@ func recoverForgotten(pipeline string, plans []offsetlog.Plan, table *TableState
 type comparison struct {
 	pipeline string
 	plans    []offsetlog.Plan
+	known    *offsetlog.Committed
 	table    *TableState
 	record   *Record // nil when the table has none
 }
@@ -165,8 +165,8 @@ func (c comparison) refuse(problem, wayOut string) error {
 		}
 		e.Plans = fmt.Sprintf("id %s, plans of batches %d to %d for table %s; batch %d: %s",
 			newest.Checkpoint, c.plans[0].Batch, newest.Batch, cmp.Or(newest.Table, "(not yet created)"), shown.Batch, offsetlog.ListRanges(shown.Ranges))
-		if newest.Committed != nil {
-			e.Plans += fmt.Sprintf("; batch %d was known to be committed as version %d", newest.Committed.Batch, newest.Committed.Version)
+		if c.known != nil {
+			e.Plans += fmt.Sprintf("; batch %d was known to be committed as version %d", c.known.Batch, c.known.Version)
 		}
 	}
 	return e
@@ -188,5 +188,5 @@ func unreadable(err error, pipeline string, table *TableState) error {
 	if table == nil || !errors.As(err, &corrupt) {
 		return err
 	}
-	return fmt.Errorf("%w\n  table:      %s", err, comparison{pipeline, nil, table, ParseRecord(table.UserMetadata)}.tableSide())
+	return fmt.Errorf("%w\n  table:      %s", err, comparison{pipeline, nil, nil, table, ParseRecord(table.UserMetadata)}.tableSide())
 }

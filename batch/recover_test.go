@@ -66,6 +66,8 @@ func TestRecoveryTable(t *testing.T) {
 			p.Adopted = &offsetlog.Adopted{Checkpoint: foreign, Unrecorded: "t"}
 		}
 	}
+	// ended is a clean end that recorded the newest plan's batch as committed.
+	ended := func(p *offsetlog.Plan) { p.Committed = &offsetlog.Committed{Batch: p.Batch, Version: p.Batch + 100} }
 	tests := map[string]struct {
 		plans   []offsetlog.Plan
 		table   *TableState
@@ -73,17 +75,22 @@ func TestRecoveryTable(t *testing.T) {
 		notice  string
 		refused string
 	}{
-		"nothing anywhere":                              {nil, nil, nil, "", ""},
-		"a new pipeline on an existing table":           {nil, unrecorded("t"), nil, "", ""},
-		"P = T":                                         {plans(0, 4), holds(4, 4), nil, "", ""},
-		"P = T, old plans pruned":                       {plans(3, 4), holds(4, 4), nil, "", ""},
-		"P = T+1":                                       {plans(0, 5), holds(4, 4), []int64{5, 5}, "", ""},
-		"P = T+1 at the first batch":                    {plans(0, 0), nil, []int64{0, 0}, "", ""},
-		"P > T+1, batches without rows":                 {plans(0, 7, func(p *offsetlog.Plan) { p.Committed = &offsetlog.Committed{Batch: 4, Version: 104} }), holds(4, 4), []int64{5, 7}, "", ""},
-		"a commit that covers batches without rows":     {plans(0, 4), holds(2, 4), nil, "", ""},
-		"P > T+1, the table went back":                  {plans(0, 7), holds(4, 4), []int64{5, 7}, "went back", ""},
-		"first batches without rows, no table yet":      {plans(0, 3, uncommitted), nil, []int64{0, 3}, "", ""},
-		"first batches without rows, a table of others": {plans(0, 3, uncommitted), unrecorded("t"), []int64{0, 3}, "", ""},
+		"nothing anywhere":                                 {nil, nil, nil, "", ""},
+		"a new pipeline on an existing table":              {nil, unrecorded("t"), nil, "", ""},
+		"P = T":                                            {plans(0, 4), holds(4, 4), nil, "", ""},
+		"P = T, old plans pruned":                          {plans(3, 4), holds(4, 4), nil, "", ""},
+		"P = T+1":                                          {plans(0, 5), holds(4, 4), []int64{5, 5}, "", ""},
+		"P = T+1 at the first batch":                       {plans(0, 0), nil, []int64{0, 0}, "", ""},
+		"P > T+1, batches without rows":                    {plans(0, 7, func(p *offsetlog.Plan) { p.Committed = &offsetlog.Committed{Batch: 4, Version: 104} }), holds(4, 4), []int64{5, 7}, "", ""},
+		"a commit that covers batches without rows":        {plans(0, 4), holds(2, 4), nil, "", ""},
+		"P > T+1, the table went back":                     {plans(0, 7), holds(4, 4), []int64{5, 7}, "went back", ""},
+		"P = T after a clean end":                          {plans(0, 4, ended), holds(4, 4), nil, "", ""},
+		"P = T+1, the table lost its newest commit":        {plans(0, 5, ended), holds(4, 4), []int64{5, 5}, "batch 5 was committed as version 105", ""},
+		"the only batch was committed, the table is gone":  {plans(0, 0, ended), nil, nil, "", "table is gone"},
+		"the only batch was committed, the record is gone": {plans(0, 0, ended), unrecorded("t"), nil, "", "no record"},
+		"the only batch was committed, another table":      {plans(0, 0, ended, func(p *offsetlog.Plan) { p.Table = "t" }), unrecorded("u"), nil, "", "dropped and created again"},
+		"first batches without rows, no table yet":         {plans(0, 3, uncommitted), nil, []int64{0, 3}, "", ""},
+		"first batches without rows, a table of others":    {plans(0, 3, uncommitted), unrecorded("t"), []int64{0, 3}, "", ""},
 		"P < T":                                                          {plans(0, 3), holds(4, 4), nil, "", "older than the table"},
 		"P < T, checkpoint deleted":                                      {nil, holds(4, 4), nil, "", "no plans"},
 		"plan T has other ranges":                                        {plans(0, 4, func(p *offsetlog.Plan) { p.Ranges[0].To++ }), holds(4, 4), nil, "", "other ranges"},
@@ -114,7 +121,11 @@ func TestRecoveryTable(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			r, err := recoverFrom("p", test.plans, test.table)
+			var known *offsetlog.Committed
+			if n := len(test.plans); n > 0 {
+				known = test.plans[n-1].Committed
+			}
+			r, err := recoverFrom("p", test.plans, known, test.table)
 			if test.refused != "" {
 				checkRefusal(t, err, test.refused, test.plans, test.table)
 				return

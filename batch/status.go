@@ -32,7 +32,8 @@ type Status struct {
 // is not to be used further.
 func (e *Engine) ReadStatus(ctx context.Context, records Records) (*Status, error) {
 	s := &Status{Pipeline: e.Name, Planned: -1, Committed: -1, Version: -1, CommittedVersion: -1, Positions: []source.Lag{}, Unknown: map[string]int64{}, Notices: []string{}}
-	_, err := e.compare(ctx)
+	r, err := e.compare(ctx)
+	s.Notices = append(s.Notices, r.notices...)
 	var refused *RefusedError
 	var corrupt *offsetlog.CorruptError
 	switch {

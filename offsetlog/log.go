@@ -2,7 +2,8 @@
 //
 // It owns the write-once, numbered plans of a checkpoint: the object offsets/N, N being the batch id in 20 digits, holds
 // the Plan of batch N. A batch that was planned is run with exactly these ranges, however often it has to be run; which
-// batches are done is not said here but by the commit log of the table. Package batch compares the two.
+// batches are done is not said here but by the commit log of the table. Package batch compares the two. What the checkpoint
+// remembers of commits, in later plans and in the object commits/N that a clean end leaves, only tells a table that lost some.
 //
 // Invariants:
 //
@@ -16,7 +17,6 @@
 package offsetlog
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -39,6 +39,8 @@ type Log struct {
 	plans    []Plan // contiguous, ascending
 	torn     string // key of a newest entry that was cut short, until it is removed
 	notices  []string
+	commits  []string   // keys of what ended runs have recorded
+	ended    lastCommit // the newest of them
 }
 
 // CorruptError is an offset log that cannot be trusted.
@@ -55,12 +57,14 @@ func (e *CorruptError) Error() string {
 
 const restoreOrAdopt = "restore the checkpoint from a backup, or let the run go on from the table's own record with --adopt-table"
 
-func key(batch int64) string { return fmt.Sprintf("%s%020d", folder, batch) }
+func key(batch int64) string { return keyIn(folder, batch) }
+
+func keyIn(folder string, batch int64) string { return fmt.Sprintf("%s%020d", folder, batch) }
 
 // batchOf is the batch whose entry has this key; other names in the folder are nobody's business.
-func batchOf(k string) (int64, bool) {
+func batchOf(folder, k string) (int64, bool) {
 	batch, err := strconv.ParseInt(strings.TrimPrefix(k, folder), 10, 64)
-	return batch, err == nil && key(batch) == k
+	return batch, err == nil && keyIn(folder, batch) == k
 }
 
 // maxLooks bounds how often Open looks again because another process prunes the log meanwhile.
@@ -83,6 +87,9 @@ func Open(ctx context.Context, checkpoint storage.Store, pipeline string) (l *Lo
 
 // read fills an empty log.
 func (l *Log) read(ctx context.Context) error {
+	if err := l.readCommits(ctx); err != nil {
+		return err
+	}
 	batches, err := l.list(ctx)
 	if err != nil || len(batches) == 0 {
 		return err
@@ -114,13 +121,13 @@ func (l *Log) read(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	return l.checkCommits()
 }
 
 func (l *Log) list(ctx context.Context) ([]int64, error) {
 	var batches []int64
 	err := l.store.List(ctx, folder, "", func(info storage.Info) error {
-		if batch, ours := batchOf(info.Key); ours {
+		if batch, ours := batchOf(folder, info.Key); ours {
 			batches = append(batches, batch)
 		}
 		return nil
@@ -245,30 +252,38 @@ func (l *Log) put(ctx context.Context, plan Plan) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
+	there, err := l.putIfAbsent(ctx, key(plan.Batch), body)
+	if err != nil {
+		return Plan{}, err
+	}
+	stored, err := Decode(there)
+	if err != nil {
+		return Plan{}, l.corrupt(plan.Batch, err.Error())
+	}
+	return stored, nil
+}
+
+// putIfAbsent stores an object and returns the bytes that are now there: the given ones, or those of another process which
+// was first.
+func (l *Log) putIfAbsent(ctx context.Context, k string, body []byte) ([]byte, error) {
 	var putErr error
 	for range maxPuts {
 		var outcome storage.Outcome
-		if outcome, putErr = l.store.PutIfAbsent(ctx, key(plan.Batch), body); outcome == storage.Stored {
-			return Decode(body)
+		if outcome, putErr = l.store.PutIfAbsent(ctx, k, body); outcome == storage.Stored {
+			return body, nil
 		}
-		there, err := l.store.Get(ctx, key(plan.Batch))
+		there, err := l.store.Get(ctx, k)
 		switch {
-		case err == nil && bytes.Equal(there, body):
-			return Decode(body)
 		case err == nil:
-			other, err := Decode(there)
-			if err != nil {
-				return Plan{}, l.corrupt(plan.Batch, err.Error())
-			}
-			return other, nil
+			return there, nil
 		case !errors.Is(err, storage.ErrNotExist):
-			return Plan{}, errors.Join(putErr, err)
+			return nil, errors.Join(putErr, err)
 		}
 		if putErr != nil && ctx.Err() != nil {
 			break
 		}
 	}
-	return Plan{}, putErr
+	return nil, putErr
 }
 
 // Prune deletes what counts no more: the entries below the newest plan's First.
@@ -279,7 +294,7 @@ func (l *Log) Prune(ctx context.Context) error {
 	}
 	first := newest.First
 	err := l.store.List(ctx, folder, "", func(info storage.Info) error {
-		batch, ours := batchOf(info.Key)
+		batch, ours := batchOf(folder, info.Key)
 		switch {
 		case !ours:
 			return nil

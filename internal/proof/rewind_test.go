@@ -81,16 +81,23 @@ var txnAction = regexp.MustCompile(`(?m)^\{"txn":.*\n?`)
 // prepare runs four batches and returns a copy of the checkpoint as it was after the second.
 func (f feed) prepare(t *testing.T) (earlier string) {
 	t.Helper()
+	earlier = f.backedUp(t, f.checkpoint)
+	if n := len(f.plans(t)); n != 4 {
+		t.Fatalf("%d plans, want 4", n)
+	}
+	return earlier
+}
+
+// backedUp runs four batches and returns a copy of a folder as it was after the second.
+func (f feed) backedUp(t *testing.T, folder string) (earlier string) {
+	t.Helper()
 	earlier = filepath.Join(t.TempDir(), "earlier")
 	for i := range 4 {
 		must(t, f.step)
 		f.finish(t)
 		if i == 1 {
-			must(t, func() error { return os.CopyFS(earlier, os.DirFS(f.checkpoint)) })
+			must(t, func() error { return os.CopyFS(earlier, os.DirFS(folder)) })
 		}
-	}
-	if n := len(f.plans(t)); n != 4 {
-		t.Fatalf("%d plans, want 4", n)
 	}
 	return earlier
 }
@@ -186,14 +193,40 @@ func droppable(t *testing.T, j *judge) (*site, *producer) {
 
 func TestTableThatWentBackIsBroughtForward(t *testing.T) {
 	j := newJudge(t)
+	for commits, forward := range map[int]string{3: "batches 3 to 3", 2: "batches 2 to 3"} {
+		t.Run(fmt.Sprintf("to %d commits", commits), func(t *testing.T) {
+			eachSource(t, j, func(t *testing.T, f feed) {
+				f.prepare(t)
+				for _, name := range f.commits(t)[commits:] {
+					must(t, func() error { return os.Remove(name) })
+				}
+				must(t, f.step)
+				said := run(t, 0, "status", f.file).stdout.String()
+				if !strings.Contains(said, "the table went back") {
+					t.Errorf("status does not say it:\n%s", said)
+				}
+				wants(t, f.finish(t), "the table went back: batch 3 was committed as version 3", forward+" are brought forward from their plans")
+				f.checkRows(t, f.producer, false)
+			})
+		})
+	}
+	j.judge(t)
+}
+
+func TestRestoredFromABackupThePipelineGoesOn(t *testing.T) {
+	j := newJudge(t)
 	eachSource(t, j, func(t *testing.T, f feed) {
-		f.prepare(t)
-		for _, name := range f.commits(t)[2:] {
-			must(t, func() error { return os.Remove(name) })
+		backup, kept := f.backedUp(t, f.table), filepath.Join(t.TempDir(), "kept")
+		must(t, func() error { return os.CopyFS(kept, os.DirFS(f.checkpoint)) })
+		replace(t, f.table, backup)
+		if p := f.finish(t); strings.Contains(p.stderr.text(), "went back") {
+			t.Errorf("table and checkpoint were restored together, and it says:\n%s", p.stderr.text())
 		}
-		must(t, f.step)
-		wants(t, f.finish(t), "the table went back", "batches 2 to 3 are brought forward from their plans")
-		f.checkRows(t, f.producer, false)
+		f.checkAudit(t, f.notes)
+		replace(t, f.table, backup)
+		replace(t, f.checkpoint, kept)
+		wants(t, f.finish(t), "the table went back: batch 3 was committed as version 3", "batches 2 to 3 are brought forward from their plans")
+		f.check(t, f.producer)
 	})
 	j.judge(t)
 }
