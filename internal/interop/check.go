@@ -33,7 +33,8 @@ func ContentOf(schema *arrow.Schema, records []arrow.Record, columns ...string) 
 
 // Table is a table and what each of its versions is to hold.
 type Table struct {
-	Path     string
+	Path     string   // a folder, or an s3:// URL
+	Disk     string   // the folder with the files of a URL, for engines that read none; empty otherwise
 	Columns  []string // to look at; all when empty
 	Versions map[int64]Content
 }
@@ -43,8 +44,8 @@ type Table struct {
 func Check(tb testing.TB, tables ...Table) {
 	tb.Helper()
 	venv := Readers(tb)
-	jobs, wants := jobsOf(tables)
 	for _, engine := range Engines() {
+		jobs, wants := jobsOf(engine, tables)
 		answers, err := venv.Read(tb.Context(), engine, jobs...)
 		if err != nil {
 			tb.Fatal(err)
@@ -57,15 +58,19 @@ func Check(tb testing.TB, tables ...Table) {
 	}
 }
 
-func jobsOf(tables []Table) (jobs []Job, wants []Content) {
+func jobsOf(engine string, tables []Table) (jobs []Job, wants []Content) {
 	for _, t := range tables {
+		path := t.Path
+		if engine != "deltalake" && t.Disk != "" {
+			path = t.Disk
+		}
 		versions := make([]int64, 0, len(t.Versions))
 		for v := range t.Versions {
 			versions = append(versions, v)
 		}
 		slices.Sort(versions)
 		for _, v := range versions {
-			jobs = append(jobs, Job{Table: t.Path, Version: &v, Columns: t.Columns})
+			jobs = append(jobs, Job{Table: path, Version: &v, Columns: t.Columns})
 			wants = append(wants, t.Versions[v])
 		}
 	}

@@ -2,10 +2,9 @@ package proof
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -17,13 +16,14 @@ import (
 	"github.com/sluicedata/sluice/batch"
 	"github.com/sluicedata/sluice/commitlog"
 	"github.com/sluicedata/sluice/internal/interop"
-	"github.com/sluicedata/sluice/storage/local"
+	"github.com/sluicedata/sluice/pipeline"
 	"github.com/sluicedata/sluice/table"
 )
 
 // judge collects tables for the foreign readers, which take longer to start than to read.
 type judge struct {
 	folder string // of the sites
+	s3     *cloud // nil when all sites are local
 	mu     sync.Mutex
 	tables []interop.Table
 }
@@ -34,7 +34,12 @@ func newJudge(t *testing.T) *judge { return &judge{folder: t.TempDir()} }
 func (j *judge) add(tables ...interop.Table) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.tables = append(j.tables, tables...)
+	for _, t := range tables {
+		if isRemote(t.Path) {
+			t.Disk = j.disk(t.Path)
+		}
+		j.tables = append(j.tables, t)
+	}
 }
 
 // judge asks the foreign readers about all tables.
@@ -47,8 +52,7 @@ func (j *judge) judge(t *testing.T) {
 func (s *site) check(t *testing.T, p *producer) {
 	t.Helper()
 	s.checkRows(t, p, false)
-	checkDisk(t, s.table)
-	checkDisk(t, s.quarantine())
+	s.checkDisk(t)
 }
 
 // checkRows is check for a table in whose log somebody has meddled: its folder holds files of commits that were taken
@@ -140,11 +144,18 @@ func (s *site) checkAudit(t *testing.T, rows int64) {
 	}
 }
 
-func open(path string) *table.Table { return table.New(local.New(path), table.Options{}) }
+func open(t *testing.T, path string) *table.Table {
+	t.Helper()
+	store, err := pipeline.OpenStore(path, "proof")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table.New(store, table.Options{})
+}
 
 func snapshot(t *testing.T, path string, version int64) *table.Snapshot {
 	t.Helper()
-	s, err := open(path).Snapshot(t.Context(), version)
+	s, err := open(t, path).Snapshot(t.Context(), version)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,47 +188,52 @@ func versions(t *testing.T, path string, wanted ...int64) interop.Table {
 	return asked
 }
 
-// checkDisk wants every file below a table's folder to be referred to by a version, or to be the log's or a checkpoint's.
-func checkDisk(t *testing.T, path string) {
+// checkDisk wants every file of the site's tables to be referred to by a version, or to be the log's or a checkpoint's. In
+// S3 a killed run may leave data files that it had published and not committed, and the scratch object of its probe.
+func (s *site) checkDisk(t *testing.T) {
+	t.Helper()
+	for _, path := range []string{s.table, s.quarantine()} {
+		known := s.referred(t, path)
+		if known == nil {
+			continue // there is no such table
+		}
+		var strays []string
+		for key := range relative(t, s.judge.disk(path)) {
+			switch {
+			case strings.Contains(key, "_staging/"):
+				strays = append(strays, key)
+			case strings.HasPrefix(key, "_delta_log/"), strings.HasPrefix(key, "_sluice/"):
+			case known[key]:
+				delete(known, key)
+			case isRemote(path) && (strings.HasSuffix(key, ".parquet") || strings.HasPrefix(key, "_probe/")):
+			default:
+				strays = append(strays, key)
+			}
+		}
+		if len(strays) > 0 {
+			t.Errorf("%s: files that no version refers to: %v", path, strays)
+		}
+		if len(known) > 0 {
+			t.Errorf("%s: files that a version refers to are gone: %v", path, slices.Sorted(maps.Keys(known)))
+		}
+	}
+}
+
+// referred are the files that any version of a table refers to; nil when there is no table.
+func (s *site) referred(t *testing.T, path string) map[string]bool {
 	t.Helper()
 	known := map[string]bool{}
-	err := open(path).History(t.Context(), func(c *commitlog.Commit) error {
+	err := open(t, path).History(t.Context(), func(c *commitlog.Commit) error {
 		for i := range c.Adds {
 			known[c.Adds[i].Path] = true
 		}
 		return nil
 	})
-	if err != nil {
-		return // there is no such table
-	}
-	var strays []string
-	err = filepath.WalkDir(path, func(name string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
-		}
-		key, err := filepath.Rel(path, name)
-		if err != nil {
-			return err
-		}
-		key = filepath.ToSlash(key)
-		switch {
-		case strings.Contains(key, "_staging/"):
-			strays = append(strays, key)
-		case strings.HasPrefix(key, "_delta_log/"), strings.HasPrefix(key, "_sluice/"):
-		case known[key]:
-			delete(known, key)
-		default:
-			strays = append(strays, key)
-		}
+	if errors.Is(err, commitlog.ErrNoTable) {
 		return nil
-	})
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(strays) > 0 {
-		t.Errorf("%s: files that no version refers to: %v", path, strays)
-	}
-	if len(known) > 0 {
-		t.Errorf("%s: files that a version refers to are gone: %v", path, slices.Sorted(maps.Keys(known)))
-	}
+	return known
 }

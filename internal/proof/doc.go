@@ -1,10 +1,10 @@
 // Package proof holds the tests that run the real program as a user's machine would: a process of its own, killed,
 // stopped, doubled, led astray, and given millions of records.
 //
-// It owns no code outside of tests. A site is a folder with one pipeline, its landing folder or topic, and its table; a
-// process is a run of the program at a site; a producer makes records that it remembers. What is proven is always the
-// same, by content.check: each record that was produced is in the table once, also in the eyes of foreign readers, the
-// audit finds no fault, and nothing is left on the disk that no version of the table refers to.
+// It owns no code outside of tests. A site is one pipeline with its landing folder or topic, its table and its
+// checkpoint, each on the local disk or in S3; a process is a run of the program at a site; a producer makes records that
+// it remembers. What is proven is always the same, by site.check: each record that was produced is in the table once, also
+// in the eyes of foreign readers, the audit finds no fault, and nothing is left that no version of the table refers to.
 //
 // Invariants:
 //

@@ -21,17 +21,19 @@ type shape struct {
 	tableKeys string
 	badEvery  int64
 	keys      []string
+	// What is in S3 besides the landing folder, where the test is about S3. A checkpoint that is not is below the table.
+	remoteTable, remoteCheckpoint bool
 }
 
 var shapes = []shape{
-	{name: "plain", columns: noteColumns},
-	{name: "inferred"},
-	{name: "partitioned", columns: noteColumns, tableKeys: ", partition_by: [part]"},
-	{name: "quarantine", columns: noteColumns, tableKeys: ", partition_by: [part]", badEvery: 7, keys: []string{"on_error: quarantine"}},
+	{name: "plain", columns: noteColumns, remoteTable: true},
+	{name: "inferred", remoteCheckpoint: true},
+	{name: "partitioned", columns: noteColumns, tableKeys: ", partition_by: [part]", remoteTable: true, remoteCheckpoint: true},
+	{name: "quarantine", columns: noteColumns, tableKeys: ", partition_by: [part]", badEvery: 7, keys: []string{"on_error: quarantine"}, remoteTable: true, remoteCheckpoint: true},
 }
 
 func TestKilledOverALandingFolderEachRecordIsInTheTableOnce(t *testing.T) {
-	eachShape(t, func(t *testing.T, j *judge, shape shape) feed {
+	eachShape(t, newJudge(t), 10*time.Millisecond, func(t *testing.T, j *judge, shape shape) feed {
 		s := j.site(t, fileSource, shape.columns, shape.tableKeys, append(shape.keys, "batch: {max_files: 3, max_records: 60}")...)
 		p := &producer{badEvery: shape.badEvery}
 		return feed{s, p, func() error { return p.land(s.landing, 25) }}
@@ -40,7 +42,7 @@ func TestKilledOverALandingFolderEachRecordIsInTheTableOnce(t *testing.T) {
 
 func TestKilledOverKafkaEachRecordIsInTheTableOnce(t *testing.T) {
 	broker := kafkatest.Broker(t)
-	eachShape(t, func(t *testing.T, j *judge, shape shape) feed {
+	eachShape(t, newJudge(t), 10*time.Millisecond, func(t *testing.T, j *judge, shape shape) feed {
 		const partitions = 3
 		topic := broker.Topic(t, partitions)
 		s := j.site(t, kafkaSource(broker.Cluster, topic), shape.columns, shape.tableKeys, append(shape.keys, "batch: {max_records: 200}")...)
@@ -50,15 +52,32 @@ func TestKilledOverKafkaEachRecordIsInTheTableOnce(t *testing.T) {
 	})
 }
 
-// eachShape kills pipelines of all shapes while their sources grow.
-func eachShape(t *testing.T, lay func(*testing.T, *judge, shape) feed) {
+func TestKilledOverS3EachRecordIsInTheTableOnce(t *testing.T) {
 	j := newJudge(t)
+	j.startS3(t)
+	eachShape(t, j, 100*time.Millisecond, func(t *testing.T, j *judge, shape shape) feed {
+		at, keys := places{landing: j.s3.place("landing")}, append(shape.keys, "batch: {max_files: 3, max_records: 60}")
+		if shape.remoteTable {
+			at.table = j.s3.place("notes")
+		}
+		if shape.remoteCheckpoint {
+			keys = append(keys, "checkpoint: "+j.s3.place("checkpoint"))
+		}
+		s := j.siteAt(t, at, filesIn(at.landing), shape.columns, shape.tableKeys, keys...)
+		p := &producer{badEvery: shape.badEvery}
+		return feed{s, p, func() error { return p.land(s.landing, 25) }}
+	})
+}
+
+// eachShape kills pipelines of all shapes while their sources grow every so often.
+func eachShape(t *testing.T, j *judge, every time.Duration, lay func(*testing.T, *judge, shape) feed) {
+	t.Helper()
 	t.Run("of", func(t *testing.T) {
 		for _, shape := range shapes {
 			t.Run(shape.name, func(t *testing.T) {
 				t.Parallel()
 				f := lay(t, j, shape)
-				w := repeat(t, 10*time.Millisecond, f.step)
+				w := repeat(t, every, f.step)
 				f.killAgainAndAgain(t, kills)
 				w.stop(t)
 				f.finish(t)

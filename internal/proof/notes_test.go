@@ -14,6 +14,10 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/sluicedata/sluice/internal/interop/rowhash"
+	"github.com/sluicedata/sluice/pipeline"
+	"github.com/sluicedata/sluice/storage"
+	"github.com/sluicedata/sluice/storage/retry"
+	"github.com/sluicedata/sluice/storage/s3"
 )
 
 // note is the record of these tests. All of it follows from its id.
@@ -64,6 +68,7 @@ type producer struct {
 	notes, bad int64
 	badEvery   int64 // a bad record after every so many notes; 0: none
 	files      int64
+	stores     map[string]storage.Store // of landing folders in S3
 }
 
 func (p *producer) next(records int) [][]byte {
@@ -79,15 +84,41 @@ func (p *producer) next(records int) [][]byte {
 	return values
 }
 
-// land puts one file of new notes into a folder, under a temporary name first.
-func (p *producer) land(folder string, records int) error {
+// land puts one file of new notes into a landing folder, and returns when it is there.
+func (p *producer) land(place string, records int) error {
 	p.files++
-	name := filepath.Join(folder, fmt.Sprintf("%06d.ndjson", p.files))
+	name := fmt.Sprintf("%06d.ndjson", p.files)
+	text := append(bytes.Join(p.next(records), []byte("\n")), '\n')
+	if isRemote(place) {
+		return p.upload(place, name, text)
+	}
+	name = filepath.Join(place, name)
 	temporary := name + ".tmp"
-	if err := os.WriteFile(temporary, append(bytes.Join(p.next(records), []byte("\n")), '\n'), 0o666); err != nil {
+	if err := os.WriteFile(temporary, text, 0o666); err != nil {
 		return err
 	}
 	return os.Rename(temporary, name)
+}
+
+// upload puts an object as often as it takes.
+func (p *producer) upload(place, name string, text []byte) error {
+	store := p.stores[place]
+	if store == nil {
+		var err error
+		if store, err = pipeline.OpenStore(place, "proof"); err != nil {
+			return err
+		}
+		if p.stores == nil {
+			p.stores = map[string]storage.Store{}
+		}
+		p.stores[place] = store
+	}
+	for {
+		_, err := store.PutIfAbsent(context.Background(), name, text) // one that is there is this one
+		if err == nil || s3.Classify(err) == retry.Final {
+			return err
+		}
+	}
 }
 
 // send produces new notes to a topic's partitions, and returns when the broker has them.

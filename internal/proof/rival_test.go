@@ -142,7 +142,7 @@ func TestTwoPipelinesMayWriteOneTableAtOnce(t *testing.T) {
 		}
 	}
 	s.checkNotes(t, p)
-	checkDisk(t, s.table)
+	s.checkDisk(t)
 	s.checkAudit(t, p.notes/2)
 	other.checkAudit(t, p.notes/2)
 	j.judge(t)

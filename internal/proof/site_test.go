@@ -1,77 +1,102 @@
 package proof
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 )
 
-// site is a folder with one pipeline.
+// site is a folder with one pipeline's file, and the places where that pipeline reads and writes.
 type site struct {
-	judge   *judge
-	folder  string
-	file    string // the pipeline's
-	landing string // empty when the source is a topic
+	judge  *judge
+	folder string
+	file   string // the pipeline's
+	places
+	checkpoint string // where the pipeline's file says, or below the table
+}
+
+// places are local folders or, each independently, s3:// URLs.
+type places struct {
+	landing string
 	table   string
-	// checkpoint is where it is without a key in the pipeline's file, or in the folder "checkpoint" with one.
-	checkpoint string
 }
 
 const (
 	pipelineName = "proof"
-	fileSource   = "files: {path: landing, settle: 0s}"
+	fileSource   = "files: {path: landing, settle: 0s}" // of a local site
 	noteColumns  = `
   - {name: id, type: long, nullable: false}
   - {name: part, type: string}
   - {name: text, type: string}`
 )
 
-// site lays out a pipeline: source and columns are YAML, more are further keys of the file's top level.
+// site lays out a pipeline in local folders: source and columns are YAML, more are further keys of the file's top level.
 func (j *judge) site(tb testing.TB, source, columns, tableKeys string, more ...string) *site {
+	tb.Helper()
+	return j.siteAt(tb, places{}, source, columns, tableKeys, more...)
+}
+
+// siteAt is site with its places elsewhere; those that are empty are in the site's folder.
+func (j *judge) siteAt(tb testing.TB, at places, source, columns, tableKeys string, more ...string) *site {
 	tb.Helper()
 	folder, err := os.MkdirTemp(j.folder, "site")
 	if err != nil {
 		tb.Fatal(err)
 	}
-	s := &site{judge: j, folder: folder}
-	s.file = filepath.Join(s.folder, "pipeline.yaml")
-	s.landing, s.table = filepath.Join(s.folder, "landing"), filepath.Join(s.folder, "lake", "notes")
-	s.checkpoint = filepath.Join(s.table, "_sluice", pipelineName)
-	if slices.Contains(more, "checkpoint: checkpoint") {
-		s.checkpoint = filepath.Join(s.folder, "checkpoint")
+	s := &site{judge: j, folder: folder, file: filepath.Join(folder, "pipeline.yaml"), places: at}
+	if s.landing == "" {
+		s.landing = filepath.Join(s.folder, "landing")
+		if err := os.Mkdir(s.landing, 0o777); err != nil {
+			tb.Fatal(err)
+		}
 	}
-	if err := os.Mkdir(s.landing, 0o777); err != nil {
-		tb.Fatal(err)
+	if s.table == "" {
+		s.table = filepath.Join(s.folder, "lake", "notes")
 	}
 	s.configure(tb, pipelineName, source, columns, tableKeys, more...)
 	return s
 }
 
+// configure writes the pipeline's file.
 func (s *site) configure(tb testing.TB, name, source, columns, tableKeys string, more ...string) {
 	tb.Helper()
+	s.checkpoint = s.table + "/_sluice/" + name
+	for _, line := range more {
+		if place, ok := strings.CutPrefix(line, "checkpoint: "); ok {
+			s.checkpoint = s.resolve(place)
+		}
+	}
 	if columns != "" {
 		columns = "columns:" + columns
 	}
-	lines := append([]string{"name: " + name, "source:", "  " + source, columns, "table: {path: lake/notes" + tableKeys + "}"}, more...)
+	lines := append([]string{"name: " + name, "source:", "  " + source, columns, fmt.Sprintf("table: {path: %q%s}", s.table, tableKeys)}, more...)
 	if err := os.WriteFile(s.file, []byte(strings.Join(lines, "\n")+"\n"), 0o666); err != nil {
 		tb.Fatal(err)
 	}
+}
+
+// resolve makes a place of the pipeline's file one of this process.
+func (s *site) resolve(place string) string {
+	if isRemote(place) || filepath.IsAbs(place) {
+		return place
+	}
+	return filepath.Join(s.folder, place)
 }
 
 func (s *site) quarantine() string { return s.table + "_quarantine" }
 
 func (s *site) plans(tb testing.TB) []string {
 	tb.Helper()
-	return names(tb, filepath.Join(s.checkpoint, "offsets", "*"))
+	return names(tb, filepath.Join(s.judge.disk(s.checkpoint), "offsets", "*"))
 }
 
 // commits are the files of the table's log, oldest first.
 func (s *site) commits(tb testing.TB) []string {
 	tb.Helper()
-	return names(tb, filepath.Join(s.table, "_delta_log", "*.json"))
+	return names(tb, filepath.Join(s.judge.disk(s.table), "_delta_log", "*.json"))
 }
 
 func names(tb testing.TB, pattern string) []string {

@@ -39,6 +39,6 @@ func TestBatchOverTenThousandPartitionsStaysWithinMemory(t *testing.T) {
 		t.Errorf("peak memory %d bytes, want at most %d", p.peakBytes(), mostMemory)
 	}
 	s.checkAudit(t, want.Rows)
-	checkDisk(t, s.table)
+	s.checkDisk(t)
 	interop.Check(t, interop.Table{Path: s.table, Versions: map[int64]interop.Content{0: want}})
 }

@@ -27,7 +27,7 @@ func TestSignalledUnderLoadTheRunEndsCleanly(t *testing.T) {
 						t.Fatalf("exit %d:\n%s", code, p.stderr.text())
 					}
 					wants(t, p, "stopping; once more to stop at once", "msg=done")
-					checkDisk(t, f.table)
+					f.checkDisk(t)
 				}
 				w.stop(t)
 				f.finish(t)

@@ -79,7 +79,7 @@ func (s *site) load(t *testing.T, want events.Summary) {
 		t.Errorf("%d days, want %d", len(names(t, s.table+"/day=*")), len(want.Days))
 	}
 	s.checkAudit(t, want.Records)
-	checkDisk(t, s.table)
+	s.checkDisk(t)
 	began = time.Now()
 	interop.Check(t, interop.Table{
 		Path: s.table, Columns: events.ColumnNames(),
