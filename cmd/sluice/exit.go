@@ -34,7 +34,7 @@ func exitCode(err error) int {
 		return exitDone
 	case errors.Is(err, batch.ErrFenced):
 		return exitFenced
-	case is[*kafka.DataLostError](err), is[*kafka.RecreatedError](err), is[*kafka.TruncatedError](err), is[*files.ChangedError](err):
+	case is[*kafka.DataLostError](err), is[*kafka.RecreatedError](err), is[*kafka.TruncatedError](err), is[*kafka.DeletedError](err), is[*files.ChangedError](err):
 		return exitLost
 	case is[*batch.RefusedError](err), is[*batch.AuditError](err), is[*offsetlog.CorruptError](err), is[*commitlog.CorruptError](err), is[*files.CorruptError](err):
 		return exitCorrupt

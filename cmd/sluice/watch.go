@@ -26,6 +26,7 @@ type watch struct {
 	bad     int64
 	bytes   int64
 	lag     int64
+	notes   []source.Lag  // what has a note while the run waits
 	badSaid map[int64]int // by batch
 	idle    bool
 }
@@ -80,7 +81,7 @@ func (w *watch) badRecord(f batch.Fault) {
 
 func (w *watch) lost(ranges []offsetlog.Range) {
 	for _, r := range ranges {
-		w.log.Warn("the source lost records; passed over (on_data_loss: skip)", "partition", r.Partition, "from", r.From, "to", r.To)
+		w.log.Warn("the source lost records; passed over", "partition", r.Partition, "from", r.From, "to", r.To)
 	}
 }
 
@@ -113,9 +114,12 @@ func (w *watch) progress(p batch.Progress) {
 }
 
 func (w *watch) showLag(lag []source.Lag, waiting bool) {
-	w.lag = 0
+	w.lag, w.notes = 0, w.notes[:0]
 	for _, l := range lag {
 		w.lag += l.End - l.Position
+		if waiting && l.Note != "" {
+			w.notes = append(w.notes, l)
+		}
 	}
 	if !waiting {
 		return
@@ -126,11 +130,6 @@ func (w *watch) showLag(lag []source.Lag, waiting bool) {
 	if !w.idle {
 		w.idle = true
 		w.log.Debug("waiting for records", "lag", w.lag)
-		for _, l := range lag {
-			if l.Note != "" {
-				w.log.Warn(l.Note, "partition", l.Partition)
-			}
-		}
 	}
 }
 
@@ -140,7 +139,11 @@ func (w *watch) end() {
 	}
 }
 
+// summary tells what the run did, and what it could not reach.
 func (w *watch) summary() {
+	for _, l := range w.notes {
+		w.log.Warn(l.Note, "partition", l.Partition)
+	}
 	w.log.Info("done", "batches", w.batches, "rows", w.rows, "bad", w.bad, "source_bytes", w.bytes, "took", time.Since(w.began).Round(time.Millisecond))
 }
 

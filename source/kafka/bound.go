@@ -7,7 +7,7 @@ import (
 // Bound makes Next plan no further than what the topics hold now, so that a run over what is available ends although
 // producers go on. Partitions that are added later have nothing to plan.
 func (s *Source) Bound(ctx context.Context) error {
-	v, err := s.cluster.view(ctx, s.cfg.Topics)
+	v, err := s.view(ctx)
 	if err != nil {
 		return err
 	}

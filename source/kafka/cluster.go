@@ -193,31 +193,31 @@ func (t *topology) has(topics []string) bool {
 	return true
 }
 
-// leader is the broker to ask about a partition.
+// leader is the broker to ask about a partition, which was there before.
 func (t *topology) leader(p partition) (int32, error) {
 	info := t.topics[p.topic]
 	if info == nil {
-		return 0, &MissingError{Name: p.topic}
+		return 0, &DeletedError{Name: p.topic}
 	}
 	leader, ok := info.leaders[p.number]
 	switch {
 	case !ok:
-		return 0, &MissingError{Name: p.String()}
+		return 0, &DeletedError{Name: p.String()}
 	case leader < 0:
 		return 0, fmt.Errorf("%s has no leader: %w", p, kerr.LeaderNotAvailable)
 	}
 	return leader, nil
 }
 
-// patience turns a topic that is missing into a wait, for missingGrace.
+// patience turns a topic that is missing into a wait, for missingGrace, and then into the error given.
 type patience struct{ since time.Time }
 
-func (p *patience) missing(name string) error {
+func (p *patience) missing(name string, gone error) error {
 	if p.since.IsZero() {
 		p.since = time.Now()
 	}
 	if time.Since(p.since) >= missingGrace {
-		return &MissingError{Name: name}
+		return gone
 	}
 	return fmt.Errorf("topic %s: %w", name, kerr.UnknownTopicOrPartition)
 }

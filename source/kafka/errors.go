@@ -55,17 +55,31 @@ func (e *TruncatedError) Error() string {
 		"pipeline name with start offsets", e.Partition, e.End, e.Position)
 }
 
+// DeletedError says that a topic or partition that was read does not exist any more.
+type DeletedError struct {
+	Name string // "orders" or "orders/3"
+}
+
+func (e *DeletedError) Error() string {
+	return fmt.Sprintf("%s %s does not exist on the cluster any more: it was deleted after it had been planned or read, and what it held "+
+		"behind the position is gone; take it out of topics, or, once it is created again, run with --topic-recreated from-earliest", kindOf(e.Name), e.Name)
+}
+
+// kindOf tells a topic's name from a partition's.
+func kindOf(name string) string {
+	if strings.Contains(name, "/") {
+		return "partition"
+	}
+	return "topic"
+}
+
 // MissingError says that a topic or partition that is to be read does not exist.
 type MissingError struct {
 	Name string // "orders" or "orders/3"
 }
 
 func (e *MissingError) Error() string {
-	kind := "topic"
-	if strings.Contains(e.Name, "/") {
-		kind = "partition"
-	}
-	return fmt.Sprintf("%s %s does not exist on the cluster; create it, or correct topics and start", kind, e.Name)
+	return fmt.Sprintf("%s %s does not exist on the cluster; create it, or correct topics and start", kindOf(e.Name), e.Name)
 }
 
 // RequestError is that of a request to the cluster which did not succeed.
@@ -138,11 +152,12 @@ func permanent(err error) bool {
 		recreated *RecreatedError
 		lost      *DataLostError
 		truncated *TruncatedError
+		deleted   *DeletedError
 		missing   *MissingError
 		corrupt   *corruptError
 	)
 	return errors.As(err, &recreated) || errors.As(err, &lost) || errors.As(err, &truncated) ||
-		errors.As(err, &missing) || errors.As(err, &corrupt)
+		errors.As(err, &deleted) || errors.As(err, &missing) || errors.As(err, &corrupt)
 }
 
 // untrusted says whether the two sides could not agree on TLS.

@@ -2,6 +2,7 @@ package kafka
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -15,7 +16,11 @@ type stall struct {
 	high   int64 // high watermark at that time
 }
 
-// observe keeps a view for Lag, and remembers since when each last stable offset is held.
+// heldNotice is how long an open transaction may hold a last stable offset before that is said: those of stream processors
+// are open for seconds all the time.
+const heldNotice = 30 * time.Second
+
+// observe keeps a view for Lag, and remembers since when each last stable offset is held. One that is held for long is said.
 func (s *Source) observe(v *view) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -23,14 +28,22 @@ func (s *Source) observe(v *view) {
 	for p, b := range v.bounds {
 		key := p.String()
 		held, known := s.stalls[key]
+		if known && held.stable != b.stable {
+			s.cluster.outages.Over(heldWhat(key))
+		}
 		switch {
 		case b.stable >= b.high:
 			delete(s.stalls, key)
 		case !known || held.stable != b.stable:
 			s.stalls[key] = stall{stable: b.stable, since: v.at, high: b.high}
+		case s.cfg.Isolation == ReadCommitted && v.at.Sub(held.since) >= heldNotice:
+			s.cluster.outages.Report(heldWhat(key), held.since, errors.New(key+": "+held.note(b)))
 		}
 	}
 }
+
+// heldWhat is what an open transaction keeps a partition's reader from.
+func heldWhat(partition string) string { return "read " + partition + " past its last stable offset" }
 
 // Lag tells the distances as the newest call of Next saw them; before the first, it asks the brokers. End is the last
 // stable offset under read_committed, else the high watermark. Safe for concurrent use.
@@ -39,7 +52,7 @@ func (s *Source) Lag(ctx context.Context) ([]source.Lag, error) {
 	seen := s.latest != nil
 	s.mu.Unlock()
 	if !seen {
-		v, err := s.cluster.view(ctx, s.cfg.Topics)
+		v, err := s.view(ctx)
 		if err != nil {
 			return nil, err
 		}

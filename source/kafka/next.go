@@ -15,9 +15,9 @@ import (
 // bearing. The ranges are empty for a first plan that finds nothing, since it pins where the pipeline starts; when
 // nothing is new and nothing is to be pinned, there are none.
 //
-// Errors: *RecreatedError, *DataLostError, *TruncatedError, *MissingError.
+// Errors: *RecreatedError, *DataLostError, *TruncatedError, *DeletedError, *MissingError.
 func (s *Source) Next(ctx context.Context, limits source.Limits) (source.Planned, error) {
-	v, err := s.cluster.view(ctx, s.cfg.Topics)
+	v, err := s.view(ctx)
 	if err != nil {
 		return source.Planned{}, err
 	}
@@ -154,7 +154,7 @@ func vanished(v *view, ps positions) error {
 		for _, n := range slices.Sorted(maps.Keys(ps[name].next)) {
 			p := partition{topic: name, number: n}
 			if _, ok := v.bounds[p]; !ok {
-				return &MissingError{Name: p.String()}
+				return &DeletedError{Name: p.String()}
 			}
 		}
 	}

@@ -74,24 +74,37 @@ func TestTopicsThatAreLeftOutKeepTheirPositions(t *testing.T) {
 	expect(t, "both again", []string{b + "/0@2=two"}, p.all(source.Limits{}))
 }
 
-func TestMissingTopicAndPartition(t *testing.T) {
+func TestMissingTopic(t *testing.T) {
 	c := kafkatest.Fake(t)
 	p := begin(t, c, nil, "nowhere")
 	var missing *MissingError
 	if _, err := p.source.Next(t.Context(), source.Limits{}); !errors.As(err, &missing) || missing.Name != "nowhere" {
 		t.Errorf("Next of a missing topic: %v", err)
 	}
+}
+
+func TestPartitionAndTopicThatWereDeleted(t *testing.T) {
+	c := kafkatest.Fake(t)
 	topic := c.Topic(t, 1)
-	p = begin(t, c, nil, topic)
+	p := begin(t, c, nil, topic)
 	id := p.next(source.Limits{}).Ranges[0].ID
 	p.plans = [][]offsetlog.Range{{{Partition: topic + "/5", ID: id, To: 3}}}
 	p.restart(nil)
-	if _, err := p.source.Next(t.Context(), source.Limits{}); !errors.As(err, &missing) || missing.Name != topic+"/5" {
+	var deleted *DeletedError
+	if _, err := p.source.Next(t.Context(), source.Limits{}); !errors.As(err, &deleted) || deleted.Name != topic+"/5" {
 		t.Errorf("Next with a partition that vanished: %v", err)
 	}
 	_, err := p.source.Read(t.Context(), p.plans[0], func(*source.Block) error { return nil })
-	if !errors.As(err, &missing) {
+	if !errors.As(err, &deleted) || deleted.Name != topic+"/5" {
 		t.Errorf("Read of a partition that vanished: %v", err)
+	}
+	c.Delete(t, topic)
+	if _, err := p.source.Next(t.Context(), source.Limits{}); !errors.As(err, &deleted) || deleted.Name != topic {
+		t.Errorf("Next of a topic that was deleted: %v", err)
+	}
+	_, err = p.source.Read(t.Context(), []offsetlog.Range{{Partition: topic + "/0", ID: id, To: 3}}, func(*source.Block) error { return nil })
+	if !errors.As(err, &deleted) || deleted.Name != topic {
+		t.Errorf("Read of a topic that was deleted: %v", err)
 	}
 }
 

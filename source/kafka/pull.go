@@ -98,7 +98,7 @@ func (p *puller) ask(ctx context.Context, c *cluster, cfg Config, t *topology) (
 	info := t.topics[p.job.partition.topic]
 	switch {
 	case info == nil:
-		return fetched{}, p.grace.missing(p.job.partition.topic)
+		return fetched{}, p.grace.missing(p.job.partition.topic, &DeletedError{Name: p.job.partition.topic})
 	case !sameTopic(info.id, p.job.planned.ID):
 		return p.recreated(cfg, info.id)
 	}

@@ -27,7 +27,7 @@ const (
 //
 // What the broker lost since the plan was made is a *DataLostError, or under on_data_loss: skip a Lost range in the
 // result. The ranges of a topic that was created again are a *RecreatedError, or under topic_recreated: from-earliest
-// Lost ranges. Other errors: *TruncatedError, *MissingError.
+// Lost ranges. Other errors: *TruncatedError, *DeletedError.
 func (s *Source) Read(ctx context.Context, ranges []offsetlog.Range, emit func(*source.Block) error) ([]offsetlog.Range, error) {
 	jobs, err := newJobs(ranges)
 	if err != nil {

@@ -52,6 +52,16 @@ func (c *cluster) view(ctx context.Context, topics []string) (*view, error) {
 	return found, err
 }
 
+// view asks for the bounds of all partitions. A topic that has a position and does not exist any more is a *DeletedError.
+func (s *Source) view(ctx context.Context) (*view, error) {
+	v, err := s.cluster.view(ctx, s.cfg.Topics)
+	var missing *MissingError
+	if errors.As(err, &missing) && s.snapshotPositions()[missing.Name] != nil {
+		return nil, &DeletedError{Name: missing.Name}
+	}
+	return v, err
+}
+
 // look is one attempt at a view. The topics' ids are asked before and after, so that all bounds are of one incarnation.
 // Of the bounds, the start is asked first and the high watermark last: each only grows, so they cannot cross.
 func (c *cluster) look(ctx context.Context, topics []string, grace *patience) (*view, error) {
@@ -61,7 +71,7 @@ func (c *cluster) look(ctx context.Context, topics []string, grace *patience) (*
 	}
 	for _, name := range topics {
 		if before.topics[name] == nil {
-			return nil, grace.missing(name)
+			return nil, grace.missing(name, &MissingError{Name: name})
 		}
 	}
 	partitions := before.partitions()
