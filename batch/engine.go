@@ -40,6 +40,7 @@ type Config struct {
 	Quarantine  Table // nil unless Settings.OnError is Quarantine
 	Decoding    Decoding
 	Fingerprint string // of the logic
+	Start       string // where the source is told to begin, in words; empty when there is no such setting
 	Settings    Settings
 	Events      Events
 	// Requests tells how many requests of each kind the stores have made so far; nil where nobody counts.
@@ -163,8 +164,27 @@ func (e *Engine) compare(ctx context.Context) (r recovery, err error) {
 	if r, err = recoverFrom(e.Name, e.log.Plans(), e.log.Committed(), e.table); err != nil {
 		return r, err
 	}
+	r.notices = append(r.notices, e.checkStart()...)
 	err = e.checkQuarantine(ctx, quarantine, &r)
 	return r, err
+}
+
+// checkStart tells of a start that was changed after it had its effect.
+func (e *Engine) checkStart() []string {
+	was := e.start()
+	if e.Start == was {
+		return nil
+	}
+	return []string{fmt.Sprintf("start is %s, and was %s when the pipeline began, which alone it decides: the run goes on from the saved positions; "+
+		"to begin elsewhere, load the source into another table, under another pipeline name", e.Start, was)}
+}
+
+// start is where the source was told to begin when the pipeline was new. Plans that do not know it take the present one.
+func (e *Engine) start() string {
+	if newest := e.log.Newest(); newest != nil && newest.Start != "" {
+		return newest.Start
+	}
+	return e.Start
 }
 
 // maxLooks bounds how often a start looks again because another process goes on meanwhile.

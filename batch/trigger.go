@@ -117,7 +117,7 @@ func (e *Engine) tooFew(p source.Planned) bool {
 // plan stores the plan of the next batch. What comes back is the plan to run: another process may have been first.
 func (e *Engine) plan(ctx context.Context, planned source.Planned) (offsetlog.Plan, error) {
 	plan := offsetlog.Plan{
-		Batch: e.nextBatch(), Time: e.Now().UTC().Truncate(time.Microsecond), First: e.first(), Ranges: planned.Ranges, Fingerprint: e.Fingerprint,
+		Batch: e.nextBatch(), Time: e.Now().UTC().Truncate(time.Microsecond), First: e.first(), Ranges: planned.Ranges, Fingerprint: e.Fingerprint, Start: e.start(),
 	}
 	if e.table != nil {
 		plan.Table = e.table.ID

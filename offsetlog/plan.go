@@ -25,6 +25,8 @@ type Plan struct {
 	Ranges []Range `json:"ranges"`
 	// Fingerprint identifies the logic that the plan was made under.
 	Fingerprint string `json:"fingerprint,omitempty"`
+	// Start is where the source was told to begin when the pipeline was new. Empty: unknown, or there is no such setting.
+	Start string `json:"start,omitempty"`
 	// Table is the id of the table (metaData.id), empty when there was none yet.
 	Table string `json:"table,omitempty"`
 	// Committed is the newest batch that was then known to be in the table.

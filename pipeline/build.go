@@ -83,6 +83,9 @@ func Build(f *File, o BuildOptions) (*Pipeline, error) {
 		Decoding: shape.decoding(o.Events), Fingerprint: f.Fingerprint(), Settings: settings(f, o), Events: o.Events, Now: o.Now,
 		Requests: p.requests.totals,
 	}
+	if k := f.Source.Kafka; k != nil {
+		p.config.Start = k.start().String()
+	}
 	if f.OnError.Policy == PolicyQuarantine {
 		path := f.QuarantinePath()
 		p.config.Quarantine = &lake{
@@ -199,13 +202,17 @@ func (f *File) framer() (format.Framer, error) {
 	return json.NewFramer(json.FrameOptions{Layout: json.Layout(options.Layout), MaxRecordBytes: int(options.MaxRecordBytes)})
 }
 
+func (k *Kafka) start() kafka.Start {
+	return kafka.Start{At: kafka.StartAt(k.Start.Kind), Time: k.Start.Time, Offsets: k.Start.Offsets}
+}
+
 // KafkaConfig is the configuration of the topics' source.
 func (f *File) KafkaConfig() (kafka.Config, error) {
 	in := f.Source.Kafka
 	cfg := kafka.Config{
 		Brokers: in.Brokers, Topics: in.Topics, Isolation: kafka.Isolation(in.Isolation), OnDataLoss: kafka.OnDataLoss(in.OnDataLoss),
 		ClientID: in.ClientID, GroupID: in.Group, Pipeline: f.Name,
-		Start: kafka.Start{At: kafka.StartAt(in.Start.Kind), Time: in.Start.Time, Offsets: in.Start.Offsets},
+		Start: in.start(),
 	}
 	if in.TLS != nil {
 		cfg.TLS = kafka.TLS{Enabled: true, CAFile: in.TLS.CA, CertFile: in.TLS.Cert, KeyFile: in.TLS.Key, ServerName: in.TLS.ServerName}

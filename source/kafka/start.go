@@ -28,6 +28,23 @@ type Start struct {
 	Offsets map[string]int64 // for StartOffsets: by "topic/3"; partitions that are not named start at their beginning
 }
 
+// String is the place as the pipeline file writes it.
+func (s Start) String() string {
+	switch s.At {
+	case "":
+		return string(StartEarliest)
+	case StartTime:
+		return s.Time.UTC().Format(time.RFC3339Nano)
+	case StartOffsets:
+		offsets := make([]string, 0, len(s.Offsets))
+		for _, name := range slices.Sorted(maps.Keys(s.Offsets)) {
+			offsets = append(offsets, fmt.Sprintf("%s: %d", name, s.Offsets[name]))
+		}
+		return "{" + strings.Join(offsets, ", ") + "}"
+	}
+	return string(s.At)
+}
+
 // ParseStart reads "earliest", "latest", or a time in RFC 3339.
 func ParseStart(s string) (Start, error) {
 	switch at := StartAt(strings.ToLower(s)); at {
@@ -69,7 +86,7 @@ func (s *Source) start(ctx context.Context) (positions, error) {
 	if at == "" || at == StartEarliest {
 		return positions{}, nil
 	}
-	v, err := s.cluster.view(ctx, s.cfg.Topics)
+	v, err := s.view(ctx)
 	if err != nil {
 		return nil, err
 	}
