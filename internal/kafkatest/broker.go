@@ -16,7 +16,7 @@ import (
 	"github.com/sluicedata/sluice/internal/checkout"
 )
 
-// Node is a real broker, shared by the tests of a process. Listeners: plain text at Addrs, and TLS with SASL at Secure.
+// Node is a real broker. Listeners: plain text at Addrs, and TLS with SASL at Secure.
 type Node struct {
 	*Cluster
 	Secure string // host:port of the TLS listener
@@ -27,15 +27,16 @@ type Node struct {
 	data   string
 	port   int
 	props  string
+	extra  string   // further settings, a line each
+	alive  *os.File // closing it, or the end of the process, makes the guard stop the broker
 }
 
 // shared is the broker of this process. Go tests have no end at which to stop it, so the guard does.
 var shared struct {
-	once  sync.Once
-	node  *Node
-	skip  string
-	err   error
-	guard *os.File // closing it, or the end of the process, stops the broker
+	once sync.Once
+	node *Node
+	skip string
+	err  error
 }
 
 // Broker gives the real broker, which it installs and starts when it is first asked for. The test is skipped where java or
@@ -45,17 +46,36 @@ func Broker(tb testing.TB) *Node {
 	if testing.Short() {
 		tb.Skip("a real broker is not started with -short")
 	}
-	shared.once.Do(func() { shared.node, shared.skip, shared.err = launch() })
+	shared.once.Do(func() { shared.node, shared.skip, shared.err = launch("") })
+	need(tb, shared.skip, shared.err)
+	return shared.node
+}
+
+// OwnBroker is Broker for a test that stops or kills it while others go on: it is the test's alone, and ends with it. extra
+// are lines of settings that differ from those of the shared one.
+func OwnBroker(tb testing.TB, extra ...string) *Node {
+	tb.Helper()
+	if testing.Short() {
+		tb.Skip("a real broker is not started with -short")
+	}
+	node, skip, err := launch(strings.Join(extra, "\n"))
+	need(tb, skip, err)
+	tb.Cleanup(func() { _ = node.alive.Close() })
+	return node
+}
+
+// need skips the test where there can be no broker, and fails it where one should be.
+func need(tb testing.TB, skip string, err error) {
+	tb.Helper()
 	var failed *installError
 	switch {
-	case shared.skip != "":
-		tb.Skip(shared.skip)
-	case errors.As(shared.err, &failed) && os.Getenv("CI") != "true":
+	case skip != "":
+		tb.Skip(skip)
+	case errors.As(err, &failed) && os.Getenv("CI") != "true":
 		tb.Skip(failed)
-	case shared.err != nil:
-		tb.Fatal(shared.err)
+	case err != nil:
+		tb.Fatal(err)
 	}
-	return shared.node
 }
 
 // installError says that Kafka could not be fetched, though its tools are here.
@@ -70,7 +90,7 @@ func (e *installError) Error() string {
 }
 
 // launch installs and starts the broker; skip says why this machine cannot have one.
-func launch() (node *Node, skip string, err error) {
+func launch(extra string) (node *Node, skip string, err error) {
 	root, err := checkout.Root()
 	if err != nil {
 		return nil, "", err
@@ -78,6 +98,7 @@ func launch() (node *Node, skip string, err error) {
 	n := &Node{
 		script: filepath.Join(root, "testdata", "kafka", "kafka.sh"),
 		dir:    filepath.Join(root, ".cache", "kafka"),
+		extra:  extra,
 	}
 	if _, err := exec.LookPath("java"); err != nil {
 		return nil, "the real broker needs java 17 or newer, which is not installed", nil
@@ -114,7 +135,7 @@ func (n *Node) listen(port int) {
 	n.port = port
 	n.Cluster = &Cluster{Addrs: []string{fmt.Sprintf("127.0.0.1:%d", port)}}
 	n.Secure = fmt.Sprintf("127.0.0.1:%d", port+2)
-	n.props = secureProperties(n.Addrs[0], n.Secure, fmt.Sprintf("127.0.0.1:%d", port+1), n.data)
+	n.props = secureProperties(n.Addrs[0], n.Secure, fmt.Sprintf("127.0.0.1:%d", port+1), n.data) + "\n" + n.extra
 }
 
 // run runs a command of the script.
@@ -140,7 +161,7 @@ func (n *Node) guard() error {
 	if err := cmd.Start(); err != nil {
 		return errors.Join(err, w.Close())
 	}
-	shared.guard = w
+	n.alive = w
 	return cmd.Process.Release()
 }
 

@@ -1,12 +1,12 @@
 // Package kafkatest gives tests a Kafka to talk to: a real broker, or one faked in the process.
 //
-// Broker starts Apache Kafka with testdata/kafka/kafka.sh, once in a test process; Fake starts a kfake cluster for one
+// Broker starts Apache Kafka with testdata/kafka/kafka.sh, once in a test process; OwnBroker starts one for a test alone; Fake starts a kfake cluster for one
 // test. Both give a Cluster, which creates topics, produces, commits and aborts transactions, and deletes records. Every
 // helper fails the test instead of returning an error.
 //
 // Invariants:
 //
-//   - The broker ends with the test process, also when that is killed: a guard process watches a pipe of it.
+//   - A broker ends with the test process, also when that is killed: a guard process watches a pipe of it.
 //   - Topic names are unique, so that tests share a broker.
 package kafkatest
 

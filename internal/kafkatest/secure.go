@@ -37,8 +37,12 @@ listener.name.secure.plain.sasl.jaas.config=%[4]splain.PlainLoginModule required
 ssl.keystore.type=PEM
 ssl.keystore.location=%[7]s
 authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
-super.users=User:ANONYMOUS`, plain, secure, controller, login, PlainUser, PlainPassword, filepath.Join(data, "server.pem"))
+listener.name.secure.connections.max.reauth.ms=%[8]d
+super.users=User:ANONYMOUS`, plain, secure, controller, login, PlainUser, PlainPassword, filepath.Join(data, "server.pem"), loginLife.Milliseconds())
 }
+
+// loginLife is how long a login to the secure listener counts, so that a changed password is noticed soon.
+const loginLife = 5 * time.Second
 
 // Certificate writes a certificate for the loopback address, which signs itself and serves either side: caFile holds it
 // alone, pairFile with its key.

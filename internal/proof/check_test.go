@@ -62,7 +62,7 @@ func (s *site) checkRows(t *testing.T, p *producer, tampered bool) {
 	if tampered {
 		run(t, exitCorrupt, "audit", s.file)
 	} else {
-		s.checkAudit(t, p.notes)
+		s.checkAudit(t, p.count())
 	}
 	s.checkNotes(t, p)
 }
@@ -77,14 +77,14 @@ func (s *site) checkNotes(t *testing.T, p *producer) {
 		}
 	})
 	want := map[string]int{}
-	for id := range p.notes {
+	for id := range p.rows() {
 		want[fmt.Sprint(id)] = 1
 	}
 	diff(t, "notes", counts, want)
 	last := newest(t, s.table)
 	foreign := []interop.Table{{
 		Path: s.table, Columns: []string{"id", "part", "text"},
-		Versions: map[int64]interop.Content{last: {Rows: p.notes, Hash: notesHash(p.notes)}},
+		Versions: map[int64]interop.Content{last: {Rows: p.count(), Hash: p.hash()}},
 	}}
 	if p.bad > 0 {
 		s.checkQuarantined(t, p.bad)
@@ -142,6 +142,17 @@ func (s *site) checkAudit(t *testing.T, rows int64) {
 	if report.Rows != rows || len(report.Faults) > 0 {
 		t.Errorf("audit: %d rows and faults %v, want %d rows and none", report.Rows, report.Faults, rows)
 	}
+}
+
+// status is what the program says of the pipeline.
+func (s *site) status(t *testing.T) batch.Status {
+	t.Helper()
+	var status batch.Status
+	out := run(t, 0, "status", s.file, "-o", "json").stdout.Bytes()
+	if err := json.Unmarshal(out, &status); err != nil {
+		t.Fatalf("status: %v\n%s", err, out)
+	}
+	return status
 }
 
 func open(t *testing.T, path string) *table.Table {

@@ -2,6 +2,7 @@ package proof
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -11,7 +12,8 @@ import (
 // manualPartitioner sends records where they say.
 var manualPartitioner = kgo.RecordPartitioner(kgo.ManualPartitioner())
 
-// kafkaSource is the source of a pipeline file that reads a topic.
-func kafkaSource(c *kafkatest.Cluster, topic string) string {
-	return fmt.Sprintf("kafka: {brokers: [%q], topics: [%s]}", c.Addrs[0], topic)
+// kafkaSource is the source of a pipeline file that reads a topic; more are further keys.
+func kafkaSource(c *kafkatest.Cluster, topic string, more ...string) string {
+	keys := append([]string{fmt.Sprintf("brokers: [%q]", c.Addrs[0]), "topics: [" + topic + "]"}, more...)
+	return "kafka: {" + strings.Join(keys, ", ") + "}"
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -43,11 +44,35 @@ func (n note) appendJSON(b []byte) []byte {
 	return append(b, text...)
 }
 
-// notesHash is the hash of the rows of the first n notes.
-func notesHash(n int64) string {
+// lose tells that the source has lost the notes [from, to) before they could be read.
+func (p *producer) lose(from, to int64) {
+	if p.gone == nil {
+		p.gone = map[int64]bool{}
+	}
+	for id := from; id < to; id++ {
+		p.gone[id] = true
+	}
+}
+
+// rows are the ids that have to be in the table.
+func (p *producer) rows() iter.Seq[int64] {
+	return func(yield func(int64) bool) {
+		for id := range p.notes {
+			if !p.gone[id] && !yield(id) {
+				return
+			}
+		}
+	}
+}
+
+// count is how many rows have to be in the table.
+func (p *producer) count() int64 { return p.notes - int64(len(p.gone)) }
+
+// hash is that of the rows that have to be in the table.
+func (p *producer) hash() string {
 	var sum rowhash.Sum
 	var row []byte
-	for id := range n {
+	for id := range p.rows() {
 		row = append(rowhash.AppendInt(row[:0], id), rowhash.Separator)
 		if part := noteOf(id).Part; part != nil {
 			row = rowhash.AppendString(row, *part)
@@ -69,6 +94,7 @@ type producer struct {
 	badEvery   int64 // a bad record after every so many notes; 0: none
 	files      int64
 	stores     map[string]storage.Store // of landing folders in S3
+	gone       map[int64]bool           // notes that the source lost before they could be read
 }
 
 func (p *producer) next(records int) [][]byte {
