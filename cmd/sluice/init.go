@@ -16,7 +16,8 @@ import (
 	"github.com/sluicedata/sluice/pipeline"
 	"github.com/sluicedata/sluice/source/files"
 	"github.com/sluicedata/sluice/source/kafka"
-	"github.com/sluicedata/sluice/storage/local"
+	"github.com/sluicedata/sluice/storage"
+	"github.com/sluicedata/sluice/storage/s3"
 )
 
 // sampleRecords is how many records init looks at.
@@ -29,12 +30,14 @@ func (a *app) initCommand() *cobra.Command {
 		Short: "Write a commented pipeline file, with columns inferred from a sample",
 		Long: `Write a commented pipeline file, with columns inferred from the first records of a sample.
 
-SAMPLE is a file, a folder, a glob, or a Kafka topic as kafka://host:port/topic.`,
-		Example: "  sluice init --from landing/ orders.yaml\n  sluice init --from kafka://localhost:9092/orders orders.yaml",
-		Args:    exactly("FILE.yaml"),
+SAMPLE is a file, a folder, a glob, each also in S3 (s3://bucket/prefix, reached as the environment says), or a Kafka topic as
+kafka://host:port/topic.`,
+		Example: "  sluice init --from landing/ orders.yaml\n  sluice init --from 's3://bucket/landing/**/*.ndjson' orders.yaml\n" +
+			"  sluice init --from kafka://localhost:9092/orders orders.yaml",
+		Args: exactly("FILE.yaml"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if from == "" {
-				return usageError{errors.New("init wants --from: a file, a folder, a glob, or kafka://host:port/topic")}
+				return usageError{errors.New("init wants --from: a file, a folder, a glob, s3://bucket/prefix, or kafka://host:port/topic")}
 			}
 			file := args[0]
 			t := pipeline.Template{Name: name}
@@ -51,7 +54,7 @@ SAMPLE is a file, a folder, a glob, or a Kafka topic as kafka://host:port/topic.
 			return a.writeNew(file, t)
 		},
 	}
-	cmd.Flags().StringVar(&from, "from", "", "sample: a file, a folder, a glob, or kafka://host:port/topic")
+	cmd.Flags().StringVar(&from, "from", "", "sample: a file, a folder, a glob, s3://bucket/prefix, or kafka://host:port/topic")
 	cmd.Flags().StringVar(&name, "name", "", "the pipeline's name (default: that of FILE)")
 	cmd.Flags().StringVar(&tablePath, "table", "", "path of the table (default: lake/NAME)")
 	return cmd
@@ -67,38 +70,74 @@ func sample(ctx context.Context, from, file string, inferrer *json.Inferrer, t *
 		}
 		return err
 	}
-	folder, pattern, err := landing(from)
+	in, err := landing(ctx, from, filepath.Dir(file))
 	if err != nil {
 		return err
 	}
+	t.Landing = in.written
 	framer, err := json.NewFramer(json.FrameOptions{})
 	if err != nil {
 		return err
 	}
-	relative, err := relativeTo(filepath.Dir(file), folder)
+	store, err := pipeline.OpenStore(in.folder, version)
 	if err != nil {
 		return err
 	}
-	t.Landing = filepath.ToSlash(relative)
-	if pattern != "**" {
-		t.Landing += "/" + pattern
-	}
-	return files.Sample(ctx, files.Config{Store: local.New(folder), Pattern: pattern, DisplayRoot: folder, Framer: framer}, sampleRecords, inferrer.Infer)
+	cfg := files.Config{Store: store, Pattern: in.pattern, DisplayRoot: in.folder, Framer: framer}
+	return errors.Join(files.Sample(ctx, cfg, sampleRecords, inferrer.Infer), store.Close())
 }
 
-// landing turns a sample into a folder and a pattern, which for a single file is its name.
-func landing(from string) (folder, pattern string, err error) {
-	info, err := os.Stat(from)
+// place is a landing folder: where it is, the pattern of its files, and both as a pipeline file in another folder writes them.
+type place struct{ folder, pattern, written string }
+
+// landing turns a sample into a folder and a pattern, which for a single local file is its name.
+func landing(ctx context.Context, from, base string) (place, error) {
+	if strings.HasPrefix(from, s3.Scheme) {
+		return remoteLanding(ctx, from)
+	}
+	p := place{folder: from, pattern: "**"}
+	switch info, err := os.Stat(from); {
+	case err == nil && !info.IsDir():
+		p.folder, p.pattern = filepath.Dir(from), files.QuoteGlob(filepath.Base(from))
+	case err != nil:
+		if p.folder, p.pattern = files.SplitGlob(from); p.pattern == "**" && !strings.Contains(from, "*") {
+			return place{}, err
+		}
+	}
+	relative, err := relativeTo(base, p.folder)
+	p.written = filepath.ToSlash(relative)
+	if p.pattern != "**" {
+		p.written += "/" + p.pattern
+	}
+	return p, err
+}
+
+// remoteLanding splits an s3:// URL as a pipeline file does, which takes one without wildcards for a folder.
+func remoteLanding(ctx context.Context, from string) (place, error) {
+	root, pattern := files.SplitGlob(strings.TrimPrefix(from, s3.Scheme))
+	p := place{folder: s3.Scheme + root, pattern: pattern, written: strings.TrimRight(from, "/")}
+	bucket, prefix, err := s3.ParseURL(p.folder)
 	switch {
-	case err == nil && info.IsDir():
-		return from, "**", nil
+	case root == ".":
+		return place{}, errors.New("it names no bucket: write s3://bucket/prefix, with wildcards only behind the bucket")
+	case err != nil:
+		return place{}, err
+	}
+	if prefix == "" || pattern != "**" {
+		return p, nil
+	}
+	store, err := pipeline.OpenStore(s3.Scheme+bucket, version)
+	if err != nil {
+		return place{}, err
+	}
+	defer store.Close()
+	switch _, err := store.Stat(ctx, prefix); {
 	case err == nil:
-		return filepath.Dir(from), files.QuoteGlob(filepath.Base(from)), nil
+		return place{}, errors.New("it is an object, and a path without wildcards means all objects below it: write its folder, or a glob such as s3://bucket/landing/*.ndjson")
+	case !errors.Is(err, storage.ErrNotExist):
+		return place{}, err
 	}
-	if folder, pattern = files.SplitGlob(from); pattern == "**" && !strings.Contains(from, "*") {
-		return "", "", err
-	}
-	return folder, pattern, nil
+	return p, nil
 }
 
 func relativeTo(base, path string) (string, error) {
