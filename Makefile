@@ -37,7 +37,7 @@ demo: build ## build, then run a pipeline over a landing folder and show the tab
 
 test: readers kafka s3 ## all tests with the race detector; installs what they need into .cache
 	$(GO) test -race -timeout $(TIMEOUT) ./...
-	$(GO) test -timeout $(TIMEOUT) -run 'WhereverTheProcessDies|WhereverTheNetworkFails|RecoveryDies' ./pipeline # every crash point; with -race only some
+	$(GO) test -timeout $(TIMEOUT) -run 'WhereverTheProcessDies|WhereverTheNetworkFails|RecoveryDies|RequestsOfABatch' ./pipeline # every crash point and the longest log; with -race only some
 
 chaos: readers kafka s3 ## every fault against the real program and real servers, for CHAOS (1h), by SEED
 	@echo "make chaos CHAOS=$(CHAOS) SEED=$(SEED)"
