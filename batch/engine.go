@@ -134,8 +134,27 @@ func (e *Engine) enough(done int64) bool {
 	return e.Settings.MaxBatches > 0 && done >= e.Settings.MaxBatches
 }
 
-// open compares the two logs, clears up after dead attempts, and sets the source to the end of the newest plan.
+// open is resume. What goes wrong while another process of the pipeline goes on proves nothing about what is stored: a start
+// reads one thing after the other.
 func (e *Engine) open(ctx context.Context) ([]offsetlog.Plan, error) {
+	rerun, err := e.resume(ctx)
+	if err != nil && e.overtaken(ctx) {
+		return nil, fmt.Errorf("%w: it has planned batches while this one started, which met with: %w", ErrFenced, err)
+	}
+	return rerun, err
+}
+
+// overtaken tells whether another process has planned batches since this one has read the plans.
+func (e *Engine) overtaken(ctx context.Context) bool {
+	if e.log == nil {
+		return false
+	}
+	now, err := offsetlog.Open(ctx, e.Checkpoint, e.Name)
+	return err == nil && batchAfter(now) > batchAfter(e.log)
+}
+
+// resume compares the two logs, clears up after dead attempts, and sets the source to the end of the newest plan.
+func (e *Engine) resume(ctx context.Context) ([]offsetlog.Plan, error) {
 	r, err := e.compare(ctx)
 	if err != nil {
 		return nil, err
@@ -208,7 +227,7 @@ func (e *Engine) readLogs(ctx context.Context) (err error) {
 			return nil
 		}
 	}
-	return nil
+	return fmt.Errorf("%w: it commits batches faster than a start can read what it has done", ErrFenced)
 }
 
 func sameVersion(a, b *TableState) bool {
@@ -288,8 +307,10 @@ func (e *Engine) restoreSource(ctx context.Context) error {
 }
 
 // nextBatch is the id of the batch after the newest plan.
-func (e *Engine) nextBatch() int64 {
-	if newest := e.log.Newest(); newest != nil {
+func (e *Engine) nextBatch() int64 { return batchAfter(e.log) }
+
+func batchAfter(log *offsetlog.Log) int64 {
+	if newest := log.Newest(); newest != nil {
 		return newest.Batch + 1
 	}
 	return 0

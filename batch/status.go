@@ -39,7 +39,7 @@ func (e *Engine) ReadStatus(ctx context.Context, records Records) (*Status, erro
 	switch {
 	case errors.As(err, &refused), errors.As(err, &corrupt):
 		s.Refused = err.Error()
-	case err != nil:
+	case err != nil && !errors.Is(err, ErrFenced): // a run that is not to be disturbed is no fault
 		return nil, err
 	}
 	if err := e.readTable(ctx, s, records); err != nil {

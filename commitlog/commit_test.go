@@ -290,6 +290,21 @@ func TestBatchCommittedByAnotherIsFenced(t *testing.T) {
 	}
 }
 
+func TestBatchThatCoversOneCommittedByAnotherIsFenced(t *testing.T) {
+	for covers, fences := range map[int64]bool{0: false, 1: false, 2: true, 3: true} {
+		t.Run(fmt.Sprint(covers), func(t *testing.T) {
+			s, l := newTable(t)
+			s.write(1, lineInfo("rival"), lineTxn("a", 5))
+			tx := appending(0, 7)
+			tx.Covers = covers
+			_, err := l.Commit(context.Background(), tx)
+			if got := errors.As(err, new(*FencedError)); got != fences || !fences && err != nil {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
 func TestUnknownOutcomeThatStaysUnknown(t *testing.T) {
 	dead := errors.New("no route to host")
 	tests := map[string]func(s *memStore, cancel func()){

@@ -16,8 +16,8 @@
 //   - A put whose outcome is unknown is read back before anything else is done. A commit is recognised as our own by
 //     commitInfo.txnId, which is fresh for every Transaction and the same in all of its tries.
 //   - An error of Commit other than UnknownError means that the transaction is not in the log and never will be.
-//   - A batch (appId, version of its txn action) gets into the log once. Whoever finds it there by another hand is told
-//     so by a FencedError.
+//   - A batch (appId, version of its txn action) gets into the log once, be it by a commit of its own or covered by a later
+//     one. Whoever finds it there by another hand is told so by a FencedError.
 //   - A Head, once returned, never changes.
 //   - Nothing is written that a reader could take in two ways: no null for an absent option, at most one add and one
 //     remove for a path, in a fixed order with commitInfo first.

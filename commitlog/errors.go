@@ -12,7 +12,8 @@ var ErrNoTable = errors.New("no Delta table there; check the path, or run the pi
 // ErrNoVersion says that a version was asked for that the table does not have.
 var ErrNoVersion = errors.New("no such version")
 
-// FencedError says that the batch is in the log already, put there by another transaction of the same application.
+// FencedError says that the batch, or one that it covers, is in the log already, put there by another transaction of the
+// same application.
 type FencedError struct {
 	AppID   string
 	Batch   int64   // the batch that was to be committed
@@ -21,7 +22,7 @@ type FencedError struct {
 }
 
 func (e *FencedError) Error() string {
-	return fmt.Sprintf("commit batch %d of %q: table version %d has it already, by another transaction; if a second process runs this pipeline, stop one of the two",
+	return fmt.Sprintf("commit batch %d of %q: table version %d has it, or a batch that it covers, already, by another transaction; if a second process runs this pipeline, stop one of the two",
 		e.Batch, e.AppID, e.Version)
 }
 

@@ -46,5 +46,5 @@ func Example() {
 	// Output:
 	// version 0 <nil>
 	// batch 0 files 1 <nil>
-	// commit batch 0 of "web-requests": table version 0 has it already, by another transaction; if a second process runs this pipeline, stop one of the two
+	// commit batch 0 of "web-requests": table version 0 has it, or a batch that it covers, already, by another transaction; if a second process runs this pipeline, stop one of the two
 }

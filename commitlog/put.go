@@ -18,7 +18,7 @@ const (
 // its ReadVersion as far as it can follow that. Errors:
 //
 //   - *UnknownError: it may or may not be in the log, now or later.
-//   - *FencedError: the batch is in the log, by another transaction.
+//   - *FencedError: the batch, or one that it covers, is in the log by another transaction.
 //   - *ConflictError, *UnsupportedError, *CorruptError, that of Validate, ErrNoTable (wrapped), the storage's, or
 //     ctx.Err(): it is not in the log, and never will be.
 func (l *Log) Commit(ctx context.Context, tx Transaction) (Result, error) {
@@ -95,16 +95,20 @@ func (l *Log) judge(ctx context.Context, a *attempt, h *Head) error {
 	return a.judge(h)
 }
 
-// fence refuses a batch that is in the log already.
+// fence refuses a batch that is in the log already, or of which a batch that it covers is.
 func (l *Log) fence(ctx context.Context, a *attempt, h *Head) error {
 	for _, t := range a.commit.Txns {
 		app, known := h.Apps[t.AppID]
+		first := t.Version
+		if t.AppID == a.tx.AppID {
+			first -= a.tx.Covers
+		}
 		switch {
 		case !known:
 		case app.TxnID == a.commit.Info.TxnID:
 			a.own = app.Version
 			return nil
-		case app.Batch >= t.Version:
+		case app.Batch >= first:
 			winner, _, err := l.read(ctx, app.Version, full)
 			if err != nil && !errors.Is(err, storage.ErrNotExist) {
 				return err

@@ -32,9 +32,11 @@ type Transaction struct {
 	Actions Commit
 
 	// AppID and Batch name the batch that the transaction commits. Its txn action is added unless Actions has it. An
-	// empty AppID means that there is none.
-	AppID string
-	Batch int64
+	// empty AppID means that there is none. Covers is how many batches right before Batch the transaction stands for as
+	// well, because they had nothing to commit: one of them in the log fences it too.
+	AppID  string
+	Batch  int64
+	Covers int64
 
 	// Blind says that the transaction only adds, and that no data file of the table was read to make it. A blind
 	// transaction comes after whatever others commit meanwhile.

@@ -90,10 +90,11 @@ func (a *appender) Commit(ctx context.Context, record *batch.Record) (batch.Comm
 	if err != nil {
 		return batch.Commit{}, err
 	}
-	done, err := a.append.Commit(ctx, table.Batch{ID: record.Batch, UserMetadata: metadata, Time: record.Time})
+	b := table.Batch{ID: record.Batch, Covers: record.Batch - record.Since, UserMetadata: metadata, Time: record.Time}
+	done, err := a.append.Commit(ctx, b)
 	var unknown *commitlog.UnknownError
 	for tries := 0; errors.As(err, &unknown) && tries < 3; tries++ {
-		done, err = a.append.Commit(ctx, table.Batch{ID: record.Batch, UserMetadata: metadata, Time: record.Time})
+		done, err = a.append.Commit(ctx, b)
 	}
 	var fenced *commitlog.FencedError
 	switch {

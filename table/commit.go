@@ -12,7 +12,9 @@ import (
 
 // Batch is what a commit says of itself.
 type Batch struct {
-	ID           int64
+	ID int64
+	// Covers is how many batches right before ID the commit stands for as well: they had no rows.
+	Covers       int64
 	UserMetadata string // commitInfo.userMetadata, which every engine's history shows
 	// Operation is Spark's word for what was done; STREAMING UPDATE if empty.
 	Operation string
@@ -79,6 +81,7 @@ func (a *Append) transaction(batch Batch) commitlog.Transaction {
 		ReadVersion: commitlog.NoTable,
 		AppID:       a.table.options.AppID,
 		Batch:       batch.ID,
+		Covers:      batch.Covers,
 		Blind:       true,
 		Validate:    a.validate,
 	}
