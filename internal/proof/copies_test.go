@@ -15,6 +15,7 @@ func TestThreeCopiesOfOnePipelineCommitEachBatchOnce(t *testing.T) {
 	const copies = 3
 	batches := either(t, 30, 200)
 	j := newJudge(t)
+	j.startS3(t)
 	eachBacklog(t, j, batches, func(t *testing.T, f feed) {
 		var running sync.WaitGroup
 		var fenced atomic.Int64
@@ -31,15 +32,20 @@ func TestThreeCopiesOfOnePipelineCommitEachBatchOnce(t *testing.T) {
 	j.judge(t)
 }
 
-// eachBacklog runs a test over a landing folder and over a real Kafka which hold so many batches of ten records.
+// eachBacklog runs a test over a landing folder, on the local disk and in S3, and over a real Kafka, which hold so many
+// batches of ten records.
 func eachBacklog(t *testing.T, j *judge, batches int, test func(t *testing.T, f feed)) {
-	t.Run("files", func(t *testing.T) {
-		s, p := j.site(t, fileSource, noteColumns, "", "batch: {max_files: 1}"), &producer{}
-		for range batches {
-			must(t, func() error { return p.land(s.landing, 10) })
+	files := func(at places) func(*testing.T) {
+		return func(t *testing.T) {
+			f := j.filePerBatch(t, at)
+			for range batches {
+				must(t, f.step)
+			}
+			test(t, f)
 		}
-		test(t, feed{site: s, producer: p})
-	})
+	}
+	t.Run("files", files(places{}))
+	t.Run("s3", files(places{landing: j.s3.place("landing"), table: j.s3.place("notes")}))
 	t.Run("kafka", func(t *testing.T) {
 		const partitions = 2
 		broker := kafkatest.Broker(t)

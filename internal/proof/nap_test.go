@@ -137,7 +137,7 @@ func (f feed) sleepThrough(t *testing.T, b bed, at instant) {
 // aged is the site of a pipeline of one file a batch, so many batches of which are committed.
 func (j *judge) aged(t *testing.T, batches int) feed {
 	t.Helper()
-	f := j.filePerBatch(t)
+	f := j.filePerBatch(t, places{})
 	for range batches {
 		must(t, f.step)
 	}
@@ -147,16 +147,21 @@ func (j *judge) aged(t *testing.T, batches int) feed {
 	return f
 }
 
-func (j *judge) filePerBatch(t *testing.T) feed {
+// filePerBatch is a pipeline whose batches are a file of ten notes each.
+func (j *judge) filePerBatch(t *testing.T, at places) feed {
 	t.Helper()
-	s, p := j.site(t, fileSource, noteColumns, "", "batch: {max_files: 1}"), &producer{}
-	return feed{s, p, func() error { return p.land(s.landing, 2) }}
+	source := fileSource
+	if at.landing != "" {
+		source = filesIn(at.landing)
+	}
+	s, p := j.siteAt(t, at, source, noteColumns, "", "batch: {max_files: 1}"), &producer{}
+	return feed{s, p, func() error { return p.land(s.landing, 10) }}
 }
 
 // copy is the same site in another folder, times of files and all.
 func (f feed) copy(t *testing.T) feed {
 	t.Helper()
-	twin := f.judge.filePerBatch(t)
+	twin := f.judge.filePerBatch(t, places{})
 	for _, folder := range []string{f.landing, filepath.Dir(f.table)} {
 		if _, err := os.Stat(folder); err != nil {
 			continue // nothing has run yet

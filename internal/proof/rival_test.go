@@ -1,8 +1,6 @@
 package proof
 
 import (
-	"os"
-	"path/filepath"
 	"slices"
 	"syscall"
 	"testing"
@@ -118,33 +116,6 @@ func TestFencedProcessSaysWhatToDo(t *testing.T) {
 	wants(t, sleeper, "another process runs this pipeline")
 	s.finish(t)
 	s.check(t, p)
-	j.judge(t)
-}
-
-func TestTwoPipelinesMayWriteOneTableAtOnce(t *testing.T) {
-	j := newJudge(t)
-	s := j.site(t, fileSource, noteColumns, "", "batch: {max_files: 1}")
-	other := *s
-	other.file, other.landing = filepath.Join(s.folder, "other.yaml"), filepath.Join(s.folder, "elsewhere")
-	other.configure(t, "other", "files: {path: elsewhere, settle: 0s}", noteColumns, "", "batch: {max_files: 1}")
-	must(t, func() error { return os.Mkdir(other.landing, 0o777) })
-	p := &producer{}
-	for range 30 {
-		must(t, func() error { return p.land(s.landing, 10) })
-		must(t, func() error { return p.land(other.landing, 10) })
-	}
-	pair := []*process{s.start(t), other.start(t)}
-	for _, run := range pair {
-		run.must(t, "msg=committed", 30)
-		run.signal(syscall.SIGTERM)
-		if code := run.wait(t); code != 0 {
-			t.Errorf("exit %d:\n%s", code, run.stderr.text())
-		}
-	}
-	s.checkNotes(t, p)
-	s.checkDisk(t)
-	s.checkAudit(t, p.notes/2)
-	other.checkAudit(t, p.notes/2)
 	j.judge(t)
 }
 
