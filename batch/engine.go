@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/sluicedata/sluice/format"
+	"github.com/sluicedata/sluice/memory"
 	"github.com/sluicedata/sluice/offsetlog"
 	"github.com/sluicedata/sluice/source"
 	"github.com/sluicedata/sluice/storage"
@@ -42,6 +43,7 @@ type Config struct {
 	Fingerprint string // of the logic
 	Start       string // where the source is told to begin, in words; empty when there is no such setting
 	Settings    Settings
+	Memory      *memory.Account // of decoded rows, which travel on at half of its share; nil: one of the engine's own
 	Events      Events
 	// Requests tells how many requests of each kind the stores have made so far; nil where nobody counts.
 	Requests func() map[string]int64
@@ -75,6 +77,9 @@ type Engine struct {
 func New(c Config) *Engine {
 	if c.Settings.Poll == 0 {
 		c.Settings.Poll = defaultPoll
+	}
+	if c.Memory == nil {
+		c.Memory = memory.New(ownMemory).Open("decode", ownMemory)
 	}
 	if c.Settings.KeepPlans == 0 {
 		c.Settings.KeepPlans = defaultKeepPlans

@@ -32,6 +32,8 @@ type Record struct {
 	// Unknown counts fields of the records that no column takes, by path.
 	Unknown     map[string]int64 `json:"unknown,omitempty"`
 	Fingerprint string           `json:"fingerprint,omitempty"`
+	// PeakBytes is the most memory that the run of the batch held by its own count: records ahead, rows, row groups, parts.
+	PeakBytes int64 `json:"peak_bytes,omitempty"`
 }
 
 type envelope struct {

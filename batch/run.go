@@ -25,6 +25,7 @@ type flight struct {
 	rows    int64
 	bad     int64
 	bytes   int64
+	held    int64 // in the decoder, as counted
 }
 
 // runBatch reads what was planned and commits it. When it fails nothing of the batch is visible, and what was staged is
@@ -37,6 +38,7 @@ func (e *Engine) runBatch(ctx context.Context, plan offsetlog.Plan, replay bool)
 		e.Events.notice(fmt.Sprintf("batch %d was planned by other logic (fingerprint %s) and is run by that of the pipeline's file now (%s)", plan.Batch, plan.Fingerprint, e.Fingerprint))
 	}
 	f := &flight{engine: e, plan: plan, replay: replay, began: e.Now(), rejects: &rejects{engine: e, plan: plan}}
+	e.Memory.Budget().TakePeak()
 	err := f.run(ctx)
 	if err == nil {
 		return nil
@@ -96,17 +98,24 @@ func (e *Engine) openDecoder(ctx context.Context, plan offsetlog.Plan) error {
 	return nil
 }
 
-// take decodes one block. Rows leave the decoder in records of flushRows, so that memory does not grow with the batch.
+// take decodes one block. Rows leave the decoder when they are many or long, so that memory does not grow with the batch.
 func (f *flight) take(ctx context.Context, b *source.Block) error {
 	f.bytes += b.Bytes
 	err := f.engine.decoder.Decode(b, func(bad format.Bad) error { return f.reject(ctx, b, bad) })
 	if err != nil {
 		return err
 	}
-	if f.engine.decoder.Rows() < flushRows {
+	f.hold(f.engine.decoder.Bytes())
+	if f.engine.decoder.Rows() < flushRows && f.held < f.engine.Memory.Share()/2 {
 		return ctx.Err()
 	}
 	return f.flush(ctx)
+}
+
+// hold counts what the decoder holds.
+func (f *flight) hold(bytes int64) {
+	f.engine.Memory.Add(bytes - f.held)
+	f.held = bytes
 }
 
 // flush moves the decoder's rows to the writer.
@@ -122,6 +131,7 @@ func (f *flight) flush(ctx context.Context) error {
 		}
 		f.rows += rows.NumRows()
 	}
+	f.hold(0)
 	if f.engine.Events.Progress != nil {
 		f.engine.Events.Progress(Progress{Batch: f.plan.Batch, Rows: f.rows, Bad: f.bad, Bytes: f.bytes})
 	}
@@ -175,6 +185,7 @@ func (f *flight) publish(ctx context.Context) error {
 		return err
 	}
 	record := e.record(f.plan, ranges)
+	record.PeakBytes = e.Memory.Budget().TakePeak()
 	record.Rows, record.Bad, record.Lost, record.Unknown, record.Tombstones = f.rows, f.bad, f.lost, unknown, tombstones
 	commit, err := f.writer.Commit(ctx, record)
 	if err != nil {
@@ -293,6 +304,7 @@ func (e *Engine) newlyUnknown() map[string]int64 {
 }
 
 func (f *flight) abort(ctx context.Context) error {
+	f.hold(0)
 	err := f.rejects.abort(ctx)
 	if f.writer != nil {
 		err = errors.Join(err, f.writer.Abort(ctx))

@@ -63,6 +63,8 @@ const (
 	emptyFor     = 10 * time.Minute
 
 	defaultPoll = 100 * time.Millisecond
-	// flushRows is the size of the Arrow records that travel from decoder to table.
+	// flushRows is the size of the Arrow records that travel from decoder to table, unless their bytes are too many before.
 	flushRows = 16384
+	// ownMemory is the share, in bytes, of an engine that is given no account.
+	ownMemory = 64 << 20
 )

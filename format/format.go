@@ -46,6 +46,8 @@ type Decoder interface {
 	Decode(b *source.Block, bad func(Bad) error) error
 	// Rows is the number of rows since the last Flush.
 	Rows() int
+	// Bytes is what these rows take in memory.
+	Bytes() int64
 	// Flush returns these rows, in the columns' order, and begins anew. The caller releases the record.
 	Flush() arrow.Record
 	// Unknown counts, over the decoder's life, the fields of records that no column takes, by path.

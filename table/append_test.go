@@ -74,7 +74,7 @@ func TestFilesAreOutOfSightUntilTheCommit(t *testing.T) {
 
 func TestAbortLeavesNothing(t *testing.T) {
 	store := newMemStore()
-	tbl := New(store, Options{AppID: "app", OpenFiles: 1, MemoryBytes: 2})
+	tbl := New(store, Options{AppID: "app", OpenFiles: 1, Memory: memoryOf(2)})
 	s := parseSchema(t, "p:int,id:long")
 	a, err := tbl.Begin(t.Context(), &Create{Schema: s, PartitionColumns: []string{"p"}})
 	if err != nil {

@@ -21,8 +21,8 @@ type column struct {
 	children           []*column // struct: fields; array: element; map: key, value
 }
 
-// columnsOf returns the columns of a file that holds the struct's fields, and the number of its leaves.
-func columnsOf(t *schema.Type) (columns []*column, leaves int) {
+// columnsOf returns the columns of a file that holds the struct's fields, and the paths of its leaves.
+func columnsOf(t *schema.Type) (columns []*column, leaves []string) {
 	root := &column{typ: t}
 	for _, f := range t.Fields {
 		root.add(f.Name, f.Type, f.Nullable, level{}, &leaves)
@@ -32,11 +32,8 @@ func columnsOf(t *schema.Type) (columns []*column, leaves int) {
 
 type level struct{ def, rep int }
 
-func (c *column) add(name string, t *schema.Type, nullable bool, outer level, leaves *int) {
-	child := &column{name: name, path: name, typ: t, nullable: nullable, nullDef: outer.def, def: outer.def, firstLeaf: *leaves}
-	if c.path != "" {
-		child.path = c.path + "." + name
-	}
+func (c *column) add(name string, t *schema.Type, nullable bool, outer level, leaves *[]string) {
+	child := &column{name: name, path: childPath(c.path, name), typ: t, nullable: nullable, nullDef: outer.def, def: outer.def, firstLeaf: len(*leaves)}
 	if nullable {
 		child.def++
 	}
@@ -56,8 +53,16 @@ func (c *column) add(name string, t *schema.Type, nullable bool, outer level, le
 		}
 		child.add("element", t.Elem, t.ContainsNull, inner, leaves)
 	default:
-		*leaves++
+		*leaves = append(*leaves, child.path)
 	}
-	child.endLeaf = *leaves
+	child.endLeaf = len(*leaves)
 	c.children = append(c.children, child)
+}
+
+// childPath is the dotted path of what is inside of the column at path, or at the top where that is empty.
+func childPath(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
 }

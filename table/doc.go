@@ -15,6 +15,6 @@
 //   - Statistics in the log are exact or absent: a value that cannot be told in a bound (NaN, a string that is no UTF-8, a
 //     year that has no four digits) leaves the bound out.
 //   - Paths in the log are made of [A-Za-z0-9._=/-] alone. Partition columns are in the log, not in the files.
-//   - Memory is bounded by Options.MemoryBytes plus one record, whatever the number of partitions.
+//   - Memory is bounded by Options.Memory plus one record, whatever the number of partitions.
 //   - Rows leave the table in no other way than they came: there is no overwrite and no delete here.
 package table

@@ -19,17 +19,29 @@ const (
 
 // layout is what all data files of one table have in common.
 type layout struct {
+	stored  *schema.Type
 	columns []*column
 	leaves  int
+	paths   []string        // of the leaves, dotted
+	long    map[string]bool // leaves, by path, that have long values
 	parquet *parquet.Schema
 	codec   codec
 	engine  string // created_by
 }
 
-// newLayout returns the layout of files that hold the struct's fields.
-func newLayout(t *schema.Type, c codec, engine string) *layout {
-	columns, leaves := columnsOf(t)
-	return &layout{columns: columns, leaves: leaves, parquet: parquetSchema(t), codec: c, engine: engine}
+// newLayout returns the layout of files that hold the struct's fields. long are the leaves, by path, that are known to have
+// long values.
+func newLayout(t *schema.Type, c codec, engine string, long map[string]bool) *layout {
+	columns, paths := columnsOf(t)
+	return &layout{stored: t, columns: columns, leaves: len(paths), paths: paths, long: long, parquet: parquetSchema(t, long), codec: c, engine: engine}
+}
+
+// with returns the layout for other long columns.
+func (l *layout) with(long map[string]bool) *layout {
+	changed := *l
+	changed.long = long
+	changed.parquet = parquetSchema(l.stored, long)
+	return &changed
 }
 
 // encoder turns the rows of bound columns into one Parquet file after the other. Its memory is at most one row group's,
@@ -41,11 +53,15 @@ type encoder struct {
 	chunk  [][]parquet.Value // by leaf
 	sized  []int             // values of the chunk whose bytes are counted, by leaf
 	page   []int64           // raw bytes since the last page, by leaf
+	long   []bool            // whether a value was long, by leaf
 	group  int64             // raw bytes since the last row group
 }
 
 func newEncoder(l *layout, pageBuffer int) *encoder {
-	e := &encoder{layout: l, out: &countingWriter{}, chunk: make([][]parquet.Value, l.leaves), sized: make([]int, l.leaves), page: make([]int64, l.leaves)}
+	e := &encoder{
+		layout: l, out: &countingWriter{},
+		chunk: make([][]parquet.Value, l.leaves), sized: make([]int, l.leaves), page: make([]int64, l.leaves), long: make([]bool, l.leaves),
+	}
 	e.file = parquet.NewGenericWriter[any](e.out, &parquet.WriterConfig{
 		CreatedBy:          l.engine,
 		Schema:             l.parquet,
@@ -55,7 +71,7 @@ func newEncoder(l *layout, pageBuffer int) *encoder {
 		WriteBufferSize:    32 << 10,
 		SkipPageBounds:     withoutBounds(l.parquet),
 		DictionaryMaxBytes: dictBytes,
-	})
+	}, parquet.DataPageStatistics(false)) // readers go by the column index, which has the same, cut to a bearable length
 	return e
 }
 
@@ -114,7 +130,9 @@ func (e *encoder) sizeUp() int64 {
 	for leaf, values := range e.chunk {
 		var size int64
 		for _, v := range values[e.sized[leaf]:] {
-			size += rawBytes(v)
+			raw := rawBytes(v)
+			size += raw
+			e.long[leaf] = e.long[leaf] || raw > longValue
 		}
 		e.sized[leaf] = len(values)
 		e.page[leaf] += size

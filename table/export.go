@@ -19,7 +19,7 @@ func (s *Snapshot) Export(ctx context.Context, options ScanOptions, w io.Writer)
 	if err != nil {
 		return 0, err
 	}
-	l := newLayout(wanted, c, s.table.engine())
+	l := newLayout(wanted, c, s.table.engine(), nil)
 	e := newEncoder(l, filePageBuffer)
 	e.begin(w)
 	var rows int64

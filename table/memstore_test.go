@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sluicedata/sluice/memory"
 	"github.com/sluicedata/sluice/storage"
 )
 
@@ -162,3 +163,6 @@ func (f *memStaged) Abort(context.Context) error {
 	delete(f.store.unsettled, f.key)
 	return nil
 }
+
+// memoryOf is an account with a budget of its own.
+func memoryOf(bytes int64) *memory.Account { return memory.New(bytes).Open("write", bytes) }

@@ -38,15 +38,15 @@ func (f *groupField) Value(reflect.Value) reflect.Value { return reflect.Value{}
 
 // parquetSchema returns the schema of data files that hold the struct's fields, in the Parquet types that Delta's
 // writers agree on: lists and maps in three levels, timestamps in microseconds, decimals in the smallest type that holds
-// them, integers without annotation but for those of 8 and 16 bits.
-func parquetSchema(t *schema.Type) *parquet.Schema {
-	return parquet.NewSchema("spark_schema", structNode(t))
+// them, integers without annotation but for those of 8 and 16 bits. long are the leaves, by path, that have long values.
+func parquetSchema(t *schema.Type, long map[string]bool) *parquet.Schema {
+	return parquet.NewSchema("spark_schema", structNode("", t, long))
 }
 
-func structNode(t *schema.Type) parquet.Node {
+func structNode(path string, t *schema.Type, longs map[string]bool) parquet.Node {
 	g := &group{fields: make([]parquet.Field, len(t.Fields))}
 	for i, f := range t.Fields {
-		g.fields[i] = &groupField{Node: optional(typeNode(f.Type), f.Nullable), name: f.Name}
+		g.fields[i] = &groupField{Node: optional(typeNode(childPath(path, f.Name), f.Type, longs), f.Nullable), name: f.Name}
 	}
 	return g
 }
@@ -58,16 +58,24 @@ func optional(n parquet.Node, nullable bool) parquet.Node {
 	return parquet.Required(n)
 }
 
-func typeNode(t *schema.Type) parquet.Node {
+func typeNode(path string, t *schema.Type, longs map[string]bool) parquet.Node {
 	switch t.Kind {
 	case schema.Struct:
-		return structNode(t)
+		return structNode(path, t, longs)
 	case schema.Array:
-		return parquet.List(optional(typeNode(t.Elem), t.ContainsNull))
+		return parquet.List(optional(typeNode(childPath(path, "element"), t.Elem, longs), t.ContainsNull))
 	case schema.Map:
-		return parquet.Map(parquet.Required(typeNode(t.Key)), optional(typeNode(t.Elem), t.ContainsNull))
+		return parquet.Map(parquet.Required(typeNode(childPath(path, "key"), t.Key, longs)), optional(typeNode(childPath(path, "value"), t.Elem, longs), t.ContainsNull))
 	case schema.String:
+		if longs[path] {
+			return parquet.Encoded(parquet.Leaf(long{parquet.String().Type()}), &parquet.Plain)
+		}
 		return parquet.Encoded(parquet.String(), &parquet.RLEDictionary)
+	case schema.Binary:
+		if longs[path] {
+			return parquet.Encoded(parquet.Leaf(long{parquet.ByteArrayType}), &parquet.Plain)
+		}
+		return parquet.Encoded(parquet.Leaf(parquet.ByteArrayType), &parquet.Plain)
 	default:
 		return parquet.Encoded(leafNode(t), &parquet.Plain)
 	}

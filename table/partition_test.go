@@ -212,7 +212,7 @@ func TestTenThousandPartitionsStayWithinTheBudget(t *testing.T) {
 		schema.Field{Name: "text", Type: schema.Of(schema.String), Nullable: true},
 	)
 	const budget = 4 << 20
-	tbl := newTestTable(t, Options{MemoryBytes: budget})
+	tbl := newTestTable(t, Options{Memory: memoryOf(budget)})
 	a, err := tbl.Begin(t.Context(), &Create{Schema: s, PartitionColumns: []string{"p"}})
 	if err != nil {
 		t.Fatal(err)
@@ -241,8 +241,8 @@ func TestTenThousandPartitionsStayWithinTheBudget(t *testing.T) {
 			t.Fatalf("%d files are open", open)
 		}
 	}
-	if a.writer.peak > budget+largest {
-		t.Errorf("at most %d bytes were held at once, of %d allowed", a.writer.peak, budget)
+	if peak := tbl.options.Memory.Budget().Use()[0].Peak; peak > budget+largest {
+		t.Errorf("at most %d bytes were held at once, of %d allowed", peak, budget)
 	}
 	done, err := a.Commit(t.Context(), Batch{})
 	if err != nil {
@@ -275,7 +275,7 @@ func TestTenThousandPartitionsStayWithinTheBudget(t *testing.T) {
 
 func TestOpenPartitionsGetOneFilePerBatch(t *testing.T) {
 	s := schema.StructOf(schema.Field{Name: "p", Type: schema.Of(schema.Integer), Nullable: true}, schema.Field{Name: "n", Type: schema.Of(schema.Long), Nullable: true})
-	tbl := newTestTable(t, Options{MemoryBytes: 1 << 20})
+	tbl := newTestTable(t, Options{Memory: memoryOf(1 << 20)})
 	a, err := tbl.Begin(t.Context(), &Create{Schema: s, PartitionColumns: []string{"p"}})
 	if err != nil {
 		t.Fatal(err)

@@ -30,21 +30,21 @@ type columnStats struct {
 }
 
 func newStats(columns []*column, choice statsChoice) *stats {
-	return &stats{columns: newColumnStats(columns, choice.chosen(columns)), prefix: choice.prefix}
+	return &stats{columns: newColumnStats(columns, choice.chosen(columns), choice.prefix), prefix: choice.prefix}
 }
 
-func newColumnStats(columns []*column, chosen map[string]struct{}) []*columnStats {
+func newColumnStats(columns []*column, chosen map[string]struct{}, prefix int) []*columnStats {
 	var all []*columnStats
 	for i, c := range columns {
 		s := &columnStats{column: c, at: i}
 		if c.typ.Kind == schema.Struct {
-			if s.children = newColumnStats(c.children, chosen); len(s.children) > 0 {
+			if s.children = newColumnStats(c.children, chosen, prefix); len(s.children) > 0 {
 				all = append(all, s)
 			}
 			continue
 		}
 		if _, ok := chosen[c.path]; ok {
-			s.bounds = newBounds(c.typ)
+			s.bounds = newBounds(c.typ, prefix)
 			all = append(all, s)
 		}
 	}
@@ -101,7 +101,7 @@ type bounds interface {
 	high(b []byte, prefix int) ([]byte, bool)
 }
 
-func newBounds(t *schema.Type) bounds {
+func newBounds(t *schema.Type, prefix int) bounds {
 	switch t.Kind {
 	case schema.Byte, schema.Short, schema.Integer, schema.Long:
 		return &intBounds{format: appendInt}
@@ -116,7 +116,7 @@ func newBounds(t *schema.Type) bounds {
 	case schema.Decimal:
 		return &decimalBounds{scale: t.Scale}
 	case schema.String:
-		return &stringBounds{}
+		return &stringBounds{prefix: prefix}
 	default:
 		return nil
 	}
@@ -282,7 +282,8 @@ func (s *decimalBounds) high(b []byte, _ int) ([]byte, bool) {
 
 // stringBounds are in the order of the UTF-8 bytes.
 type stringBounds struct {
-	min, max []byte
+	prefix   int    // UTF-16 units
+	min, max []byte // beginnings
 	seen     bool
 }
 
@@ -304,8 +305,8 @@ func (s *stringBounds) observe(values arrow.Array, rows []int32) {
 			high = v
 		}
 	}
-	s.min = append(s.min[:0], low...) // the record's memory is not ours to keep
-	s.max = append(s.max[:0], high...)
+	s.min = append(s.min[:0], beginning(low, s.prefix)...) // the record's memory is not ours to keep
+	s.max = append(s.max[:0], beginning(high, s.prefix)...)
 }
 
 func compareBytes(a, b []byte) int {

@@ -162,6 +162,20 @@ func maxPrefix(v []byte, n int) (text string, ok bool) {
 	return "", false
 }
 
+// beginning is as much of v as minPrefix and maxPrefix look at, for prefixes of n UTF-16 units.
+func beginning(v []byte, n int) []byte {
+	end := 3*2*n + utf8.UTFMax // a unit takes three bytes at most
+	if len(v) <= end+utf8.UTFMax {
+		return v
+	}
+	for back := end; back > end-utf8.UTFMax; back-- {
+		if utf8.RuneStart(v[back]) {
+			return v[:back]
+		}
+	}
+	return v[:end]
+}
+
 // prefixBytes is the length in bytes of the longest prefix of at most n UTF-16 units.
 func prefixBytes(v []byte, n int) int {
 	end := 0

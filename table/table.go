@@ -5,9 +5,11 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/sluicedata/sluice/commitlog"
+	"github.com/sluicedata/sluice/memory"
 	"github.com/sluicedata/sluice/schema"
 	"github.com/sluicedata/sluice/storage"
 )
@@ -18,8 +20,9 @@ type Options struct {
 	AppID string
 	// EngineVersion is Sluice's version, for created_by and engineInfo.
 	EngineVersion string
-	// MemoryBytes bounds what an Append holds; 128 MiB if 0. One record more may be held.
-	MemoryBytes int64
+	// Memory is what Appends count in, and whose room bounds them; nil is an account of 128 MiB of the table's own. One
+	// record more may be held.
+	Memory *memory.Account
 	// OpenFiles bounds the files that a partitioned Append keeps open over a whole batch; 64 if 0.
 	OpenFiles int
 	// Now is the clock; time.Now if nil.
@@ -27,8 +30,8 @@ type Options struct {
 }
 
 const (
-	defaultMemoryBytes = 128 << 20
-	defaultOpenFiles   = 64
+	ownMemory        = 128 << 20
+	defaultOpenFiles = 64
 )
 
 // Table is a Delta table in a folder. Safe for concurrent use; so are its Snapshots, but not its Appends.
@@ -36,12 +39,15 @@ type Table struct {
 	store   storage.Store
 	log     *commitlog.Log
 	options Options
+
+	mu   sync.Mutex
+	long map[string]bool // leaves, by path, that had long values; never changed, but replaced
 }
 
 // New returns the table whose folder is the store's root. It does no I/O, and the table need not exist.
 func New(store storage.Store, options Options) *Table {
-	if options.MemoryBytes <= 0 {
-		options.MemoryBytes = defaultMemoryBytes
+	if options.Memory == nil {
+		options.Memory = memory.New(ownMemory).Open("write", ownMemory)
 	}
 	if options.OpenFiles <= 0 {
 		options.OpenFiles = defaultOpenFiles
@@ -50,6 +56,18 @@ func New(store storage.Store, options Options) *Table {
 		options.Now = time.Now
 	}
 	return &Table{store: store, log: commitlog.New(store), options: options}
+}
+
+func (t *Table) longColumns() map[string]bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.long
+}
+
+func (t *Table) setLongColumns(long map[string]bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.long = long
 }
 
 // Log is the table's transaction log, for who has to see commits as they are.

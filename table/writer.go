@@ -39,7 +39,7 @@ type writer struct {
 	spare []*encoder
 	done  []finished
 	rows  int64
-	peak  int64 // largest sum of retained and buffered bytes; for tests
+	held  int64 // retained and buffered bytes, as counted
 }
 
 // block is a record that is retained until its rows are written.
@@ -91,8 +91,8 @@ func newWriter(t *Table, s *schema.Type, partitions []string, properties map[str
 	if err := errors.Join(checkStorable("", stored)...); err != nil {
 		return nil, err
 	}
-	w.layout = newLayout(stored, c, t.engine())
-	w.keepOpen = int(min(int64(t.options.OpenFiles), max(1, t.options.MemoryBytes/4/int64(openPageBuffer*w.layout.leaves))))
+	w.layout = newLayout(stored, c, t.engine(), t.longColumns())
+	w.keepOpen = int(min(int64(t.options.OpenFiles), max(1, t.options.Memory.Room()/4/int64(openPageBuffer*w.layout.leaves))))
 	return w, nil
 }
 
@@ -101,7 +101,7 @@ func (w *writer) partitioned() bool { return len(w.partitioner.columns) > 0 }
 // shares divides the memory, in bytes, between retained records and the row groups of open files: while all files stay open
 // there is no use in waiting, and row groups had better be large.
 func (w *writer) shares() (retain, buffer int64) {
-	memory := w.table.options.MemoryBytes
+	memory := w.held + w.table.options.Memory.Room()
 	switch {
 	case !w.partitioned():
 		return 0, memory
@@ -127,7 +127,7 @@ func (w *writer) write(ctx context.Context, record arrow.Record) error {
 	if err := w.relieve(); err != nil {
 		return err
 	}
-	w.notePeak()
+	w.count()
 	if retain, _ := w.shares(); w.retained < retain {
 		return nil
 	}
@@ -194,6 +194,7 @@ func (w *writer) release() {
 		w.blocks[i] = block{}
 	}
 	w.blocks, w.retained = w.blocks[:0], 0
+	w.count()
 }
 
 // sliceRows is how many rows go into a file before its size is looked at again.
@@ -228,13 +229,17 @@ func (w *writer) writeRows(ctx context.Context, p *partitionRows, columns []*bou
 	if err := p.part.write(columns, rows); err != nil {
 		return err
 	}
-	if p.part.enc.size() >= w.target {
+	if found := p.part.enc.longColumns(); found != nil {
+		w.table.setLongColumns(found)
+		w.layout, w.spare = w.layout.with(found), nil
+	}
+	if p.part.enc.size() >= w.target || p.part.enc.layout != w.layout {
 		return w.finishPart(ctx, p)
 	}
 	if err := w.relieve(); err != nil {
 		return err
 	}
-	w.notePeak()
+	w.count()
 	return nil
 }
 
@@ -272,9 +277,12 @@ func (w *writer) finishPart(ctx context.Context, p *partitionRows) error {
 		return err
 	}
 	w.done = append(w.done, f)
-	w.spare = append(w.spare, p.part.enc)
+	if p.part.enc.layout == w.layout {
+		w.spare = append(w.spare, p.part.enc)
+	}
 	p.part = nil
 	w.open = slices.DeleteFunc(w.open, func(o *partitionRows) bool { return o == p })
+	w.count()
 	return nil
 }
 
@@ -304,7 +312,12 @@ func (w *writer) buffered() int64 {
 	return n
 }
 
-func (w *writer) notePeak() { w.peak = max(w.peak, w.retained+w.buffered()) }
+// count tells the account what is held.
+func (w *writer) count() {
+	held := w.retained + w.buffered()
+	w.table.options.Memory.Add(held - w.held)
+	w.held = held
+}
 
 // finish writes what is retained and completes all files.
 func (w *writer) finish(ctx context.Context) error {
@@ -339,6 +352,7 @@ func (w *writer) abort(ctx context.Context) error {
 		err = errors.Join(err, f.staged.Abort(ctx))
 	}
 	w.open, w.done, w.spare = nil, nil, nil
+	w.count()
 	return err
 }
 

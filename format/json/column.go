@@ -68,6 +68,15 @@ func (c *column) hasOffsets() bool {
 	}
 }
 
+// bytes is what the column's values take, with those of the columns inside.
+func (c *column) bytes() int64 {
+	n := int64(len(c.valid) + len(c.data) + 4*len(c.offsets))
+	for _, kid := range c.kids {
+		n += kid.bytes()
+	}
+	return n
+}
+
 // mark counts a value that has been appended, valid or null.
 func (c *column) mark(valid byte) {
 	if c.n&7 == 0 {

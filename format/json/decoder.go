@@ -213,6 +213,15 @@ func (d *Decoder) faultPath() string {
 // Rows is the number of rows since the last Flush.
 func (d *Decoder) Rows() int { return d.rows }
 
+// Bytes is what the rows since the last Flush take.
+func (d *Decoder) Bytes() int64 {
+	var n int64
+	for _, c := range d.columns {
+		n += c.bytes()
+	}
+	return n
+}
+
 // Flush returns the rows, and takes their memory back when the last reference to them is released.
 func (d *Decoder) Flush() arrow.Record {
 	arrays := make([]arrow.Array, len(d.columns))

@@ -11,8 +11,12 @@ import (
 	"github.com/sluicedata/sluice/schema"
 )
 
-// pooledBuffers bounds the free buffers kept for each buffer of a column: one being filled, a few with whoever reads them.
-const pooledBuffers = 4
+// pooledBuffers and pooledBytes bound the free buffers kept for each buffer of a column: one being filled, a few with whoever
+// reads them, and none that a long record has made large.
+const (
+	pooledBuffers = 4
+	pooledBytes   = 8 << 20
+)
 
 // pool takes a buffer back when the last Arrow array that refers to it is released, and gives it out again. It is the
 // only part of a decoder that other goroutines touch. It serves as the buffers' memory.Allocator, of which Arrow only
@@ -31,7 +35,7 @@ func (p *pool) Reallocate(size int, b []byte) []byte {
 func (p *pool) Free(b []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.free) < pooledBuffers {
+	if len(p.free) < pooledBuffers && cap(b) <= pooledBytes/max(1, len(p.free)) {
 		p.free = append(p.free, b[:0])
 	}
 }

@@ -17,17 +17,18 @@ type Layer struct {
 // Layers is the table of arrows. Of several layers that hold a package the deepest counts.
 func Layers() []Layer {
 	return []Layer{
-		{Tree: "storage", Why: "storage is the bottom: it knows bytes and names only"},
+		{Tree: "memory", Why: "bytes are counted without knowing whose they are"},
+		{Tree: "storage", May: []string{"memory"}, Why: "storage is the bottom: it knows bytes and names only"},
 		{Tree: "schema", Why: "types are values that everyone shares, so they know nobody"},
 		{Tree: "offsetlog", May: []string{"storage", "schema"}, Why: "plans are written without knowing tables or sources"},
 		{Tree: "commitlog", May: []string{"storage", "schema"}, Why: "the log of a table is written without knowing plans, sources or columns"},
-		{Tree: "table", May: []string{"commitlog", "storage", "schema"}, Why: "a table knows its log and its files, not who writes to it"},
+		{Tree: "table", May: []string{"commitlog", "storage", "schema", "memory"}, Why: "a table knows its log and its files, not who writes to it"},
 		{
-			Tree: "compaction", May: []string{"table", "commitlog", "storage", "schema"},
+			Tree: "compaction", May: []string{"table", "commitlog", "storage", "schema", "memory"},
 			Why: "maintenance works on any table, whoever wrote it",
 		},
 		{
-			Tree: "source", May: []string{"offsetlog", "storage", "schema", "format"},
+			Tree: "source", May: []string{"offsetlog", "storage", "schema", "format", "memory"},
 			Why: "a source says what there is to read; what becomes of it is the engine's",
 		},
 		{
@@ -37,7 +38,7 @@ func Layers() []Layer {
 		{Tree: "transform", May: []string{"schema"}, Why: "a transform is a function of columns"},
 		{Tree: "state", May: []string{"storage", "schema"}, Why: "state is kept without knowing what it is for"},
 		{
-			Tree: "batch", May: []string{"storage", "offsetlog", "source", "format", "schema", "transform", "state"},
+			Tree: "batch", May: []string{"storage", "offsetlog", "source", "format", "schema", "transform", "state", "memory"},
 			Not: []string{"source/files", "source/kafka", "format/json", "storage/local"},
 			Why: "the engine is written against the small interfaces that it declares, so that it can be tested and crashed without a table",
 		},

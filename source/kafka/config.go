@@ -8,6 +8,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/sluicedata/sluice/memory"
 	"github.com/sluicedata/sluice/storage/retry"
 )
 
@@ -33,14 +34,20 @@ type Config struct {
 
 	FetchMaxBytes          int32         // of one fetch response, default 8 MB
 	FetchMaxPartitionBytes int32         // of one partition in a response, default 1 MB; a larger batch is still fetched
-	PrefetchBytes          int64         // decoded records that may wait to be emitted, default 32 MB
 	ConnectTimeout         time.Duration // how long the first contact may take, default 30 s; later ones are waited for
+
+	// Memory is what records that wait to be emitted are counted in, and its share their bound; nil is one of 32 MB of the
+	// source's own.
+	Memory *memory.Account
 
 	// Outages is told while a call goes on that a broker does not answer, from the second failure on, and that it is back.
 	Outages *retry.Outages
 	// Failed, if set, is told of each error after which a request is made again. It is called from several goroutines.
 	Failed func(err error)
 }
+
+// ownMemory is that of a source which is given none, in bytes.
+const ownMemory = 32 << 20
 
 // Isolation says which records of transactions are read.
 type Isolation string
@@ -177,9 +184,6 @@ func (c Config) checkLimits(found *faults) {
 	if c.FetchMaxPartitionBytes < 0 || c.FetchMaxPartitionBytes > 1<<29 {
 		found.add("fetch_max_partition_bytes", "%d is not between 0 and %d", c.FetchMaxPartitionBytes, 1<<29)
 	}
-	if c.PrefetchBytes < 0 {
-		found.add("prefetch_bytes", "%d is negative", c.PrefetchBytes)
-	}
 	if c.ConnectTimeout < 0 {
 		found.add("connect_timeout", "%s is negative", c.ConnectTimeout)
 	}
@@ -211,8 +215,8 @@ func (c Config) withDefaults() Config {
 	if c.FetchMaxPartitionBytes == 0 {
 		c.FetchMaxPartitionBytes = 1 << 20
 	}
-	if c.PrefetchBytes == 0 {
-		c.PrefetchBytes = 32 << 20
+	if c.Memory == nil {
+		c.Memory = memory.New(ownMemory).Open("fetch", ownMemory)
 	}
 	if c.ConnectTimeout == 0 {
 		c.ConnectTimeout = 30 * time.Second

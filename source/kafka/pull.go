@@ -38,7 +38,7 @@ func (p *puller) what() string { return "read " + p.job.partition.String() }
 // step fetches once, waiting as long as it takes, and passes on what came.
 func (p *puller) step(ctx context.Context) error {
 	rd, number := p.reader, p.job.number
-	if err := rd.budget.reserve(ctx, number, p.typical); err != nil {
+	if err := rd.ahead.Reserve(ctx, number, p.typical); err != nil {
 		return fmt.Errorf("%s: %w", p.what(), err)
 	}
 	reserved := p.typical
@@ -49,22 +49,22 @@ func (p *puller) step(ctx context.Context) error {
 		return err
 	})
 	if err != nil {
-		rd.budget.settle(number, -reserved)
+		rd.ahead.Settle(number, -reserved)
 		return err
 	}
 	if got.next == p.position {
-		rd.budget.settle(number, -reserved)
+		rd.ahead.Settle(number, -reserved)
 		return p.stall(ctx, got)
 	}
 	p.moved()
 	rd.source.sizes.observe(p.job.partition, got.bytes, got.next-p.position)
 	p.position = got.next
 	if got.lost {
-		rd.budget.settle(number, -reserved)
+		rd.ahead.Settle(number, -reserved)
 		return nil
 	}
 	c := chunk{records: before(got.records, p.job.planned.To), held: got.bytes + recordOverhead*int64(len(got.records))}
-	rd.budget.settle(number, c.held-reserved)
+	rd.ahead.Settle(number, c.held-reserved)
 	p.typical = max(c.held, 1)
 	select {
 	case p.job.chunks <- c:

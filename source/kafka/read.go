@@ -9,6 +9,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/sluicedata/sluice/memory"
 	"github.com/sluicedata/sluice/offsetlog"
 	"github.com/sluicedata/sluice/source"
 )
@@ -16,7 +17,7 @@ import (
 const (
 	// window is how many partitions are fetched at once: the one being emitted, and those after it.
 	window = 8
-	// queued is how many responses of one partition may wait; the budget usually allows fewer.
+	// queued is how many responses of one partition may wait; the memory usually allows fewer.
 	queued = 4
 	// recordOverhead is about what a decoded record takes beside its bytes.
 	recordOverhead = 200
@@ -35,13 +36,15 @@ func (s *Source) Read(ctx context.Context, ranges []offsetlog.Range, emit func(*
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
-	defer running.Wait()
-	defer cancel()
-
-	rd := &reader{source: s, budget: newBudget(s.cfg.PrefetchBytes), topics: topicsOf(jobs), begun: time.Now()}
+	rd := &reader{source: s, ahead: s.cfg.Memory.ReadAhead(), topics: topicsOf(jobs), begun: time.Now()}
+	defer func() {
+		cancel()
+		running.Wait()
+		rd.ahead.Close()
+	}()
 	var lost []offsetlog.Range
 	for i, j := range jobs {
-		rd.budget.moveHead(i)
+		rd.ahead.MoveHead(i)
 		for k := i; k < min(i+window, len(jobs)); k++ {
 			if jobs[k].started {
 				continue
@@ -72,7 +75,7 @@ type job struct {
 // chunk is the records of one response, trimmed to the range.
 type chunk struct {
 	records []*kgo.Record
-	held    int64 // bytes in the budget
+	held    int64 // bytes in the account
 }
 
 func newJobs(ranges []offsetlog.Range) ([]*job, error) {
@@ -116,7 +119,7 @@ func topicsOf(jobs []*job) []string {
 // reader is one call of Read.
 type reader struct {
 	source *Source
-	budget *budget
+	ahead  *memory.ReadAhead
 	topics []string
 	begun  time.Time
 	blocks blockMaker
@@ -128,7 +131,7 @@ func (rd *reader) drain(j *job, emit func(*source.Block) error) error {
 		if err := rd.blocks.emit(j.partition, c.records, emit); err != nil {
 			return err
 		}
-		rd.budget.settle(j.number, -c.held)
+		rd.ahead.Settle(j.number, -c.held)
 	}
 	return j.err
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/sluicedata/sluice/internal/kafkatest"
+	"github.com/sluicedata/sluice/memory"
 	"github.com/sluicedata/sluice/source"
 )
 
@@ -85,7 +86,7 @@ func TestLargeRecordsAndBlockBounds(t *testing.T) {
 		}
 		c.Produce(t, topic, 1, kafkatest.Records("small", 20_000)...)
 		p := begin(t, c, func(cfg *Config) {
-			cfg.FetchMaxBytes, cfg.FetchMaxPartitionBytes, cfg.PrefetchBytes = 100_000, 10_000, 1 // all smaller than a record
+			cfg.FetchMaxBytes, cfg.FetchMaxPartitionBytes, cfg.Memory = 100_000, 10_000, fetchMemory(1) // all smaller than a record
 		}, topic)
 		count := map[string]int{}
 		_, err := p.source.Read(t.Context(), p.next(source.Limits{}).Ranges, func(b *source.Block) error {
@@ -114,7 +115,7 @@ func TestReadEndsPromptlyWhenCancelled(t *testing.T) {
 		for n := range int32(12) {
 			c.Produce(t, topic, n, kafkatest.Records("v", 3000)...)
 		}
-		p := begin(t, c, func(cfg *Config) { cfg.PrefetchBytes = 1 << 16 }, topic)
+		p := begin(t, c, func(cfg *Config) { cfg.Memory = fetchMemory(1 << 16) }, topic)
 		ranges := p.next(source.Limits{}).Ranges
 		ctx, cancel := context.WithCancel(t.Context())
 		begun := time.Now()
@@ -160,7 +161,7 @@ func TestMemoryIsBoundedByTheBudget(t *testing.T) {
 	for partition := range int32(64) {
 		c.Produce(t, topic, partition, &kgo.Record{Value: make([]byte, 990_000)}, &kgo.Record{Value: make([]byte, 990_000)})
 	}
-	p := begin(t, c.Cluster, func(cfg *Config) { cfg.PrefetchBytes = 4 << 20 }, topic)
+	p := begin(t, c.Cluster, func(cfg *Config) { cfg.Memory = fetchMemory(4 << 20) }, topic)
 	ranges := p.next(source.Limits{}).Ranges
 	before := liveHeap()
 	var peak, records int64
@@ -186,3 +187,5 @@ func liveHeap() int64 {
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
 }
+
+func fetchMemory(bytes int64) *memory.Account { return memory.New(bytes).Open("fetch", bytes) }

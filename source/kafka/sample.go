@@ -26,7 +26,7 @@ func Sample(ctx context.Context, cfg Config, n int) ([]*source.Block, error) {
 	}
 	var blocks []*source.Block
 	for left := n; left > 0; {
-		planned, err := s.Next(ctx, source.Limits{MaxRecords: int64(left), MaxBytes: cfg.withDefaults().PrefetchBytes})
+		planned, err := s.Next(ctx, source.Limits{MaxRecords: int64(left), MaxBytes: ownMemory})
 		if err != nil {
 			return nil, err
 		}

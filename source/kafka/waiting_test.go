@@ -93,7 +93,7 @@ func TestBrokerIsKilledWhileReading(t *testing.T) {
 	var said notices
 	p := begin(t, n.Cluster, func(cfg *Config) {
 		cfg.Outages = retry.NewOutages(said.add)
-		cfg.PrefetchBytes = 1 << 20 // so that most is still to be fetched when the broker dies
+		cfg.Memory = fetchMemory(1 << 20) // so that most is still to be fetched when the broker dies
 	}, topic)
 	ranges := p.next(source.Limits{}).Ranges
 	var restart sync.WaitGroup

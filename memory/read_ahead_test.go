@@ -1,4 +1,4 @@
-package kafka
+package memory
 
 import (
 	"context"
@@ -9,22 +9,22 @@ import (
 
 func TestHeadMayHoldOneResponseWhateverTheOthersHold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBudget(100)
+		b := New(100).Open("fetch", 100).ReadAhead()
 		ctx, cancel := context.WithCancel(t.Context())
-		if err := b.reserve(ctx, 1, 100); err != nil {
+		if err := b.Reserve(ctx, 1, 100); err != nil {
 			t.Fatal(err)
 		}
-		if err := b.reserve(ctx, 0, 50); err != nil { // the head
+		if err := b.Reserve(ctx, 0, 50); err != nil { // the head
 			t.Fatal(err)
 		}
 		results := make(chan error, 2)
-		go func() { results <- b.reserve(ctx, 0, 1) }()
-		go func() { results <- b.reserve(ctx, 2, 1) }()
+		go func() { results <- b.Reserve(ctx, 0, 1) }()
+		go func() { results <- b.Reserve(ctx, 2, 1) }()
 		synctest.Wait()
 		if len(results) != 0 {
 			t.Fatal("a reservation beyond the budget was granted")
 		}
-		b.settle(0, -50) // the head's response was emitted
+		b.Settle(0, -50) // the head's response was emitted
 		synctest.Wait()
 		if len(results) != 1 {
 			t.Fatalf("%d reservations were granted, want that of the head alone", len(results))
@@ -39,17 +39,17 @@ func TestHeadMayHoldOneResponseWhateverTheOthersHold(t *testing.T) {
 
 func TestMovingTheHeadLetsTheNextJobGoOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBudget(10)
-		if err := b.reserve(t.Context(), 2, 10); err != nil {
+		b := New(10).Open("fetch", 10).ReadAhead()
+		if err := b.Reserve(t.Context(), 2, 10); err != nil {
 			t.Fatal(err)
 		}
 		granted := make(chan error, 1)
-		go func() { granted <- b.reserve(t.Context(), 1, 500) }()
+		go func() { granted <- b.Reserve(t.Context(), 1, 500) }()
 		synctest.Wait()
 		if len(granted) != 0 {
 			t.Fatal("granted before it was the head")
 		}
-		b.moveHead(1)
+		b.MoveHead(1)
 		if err := <-granted; err != nil {
 			t.Fatal(err)
 		}
