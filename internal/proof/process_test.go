@@ -32,7 +32,12 @@ func start(tb testing.TB, args ...string) *process {
 
 func launch(tb testing.TB, name string, args ...string) *process {
 	tb.Helper()
-	p := &process{cmd: exec.Command(name, args...), ended: make(chan struct{})}
+	return launchCommand(tb, exec.Command(name, args...))
+}
+
+func launchCommand(tb testing.TB, cmd *exec.Cmd) *process {
+	tb.Helper()
+	p := &process{cmd: cmd, ended: make(chan struct{})}
 	p.stderr.changed = make(chan struct{})
 	p.cmd.Stdout, p.cmd.Stderr = &p.stdout, &p.stderr
 	if err := p.cmd.Start(); err != nil {

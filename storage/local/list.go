@@ -26,14 +26,14 @@ func (s *Store) List(ctx context.Context, prefix, startAfter string, fn func(sto
 // list lists folder, which is "" or ends in a slash.
 func (s *Store) list(ctx context.Context, folder, prefix, startAfter string, fn func(storage.Info) error) error {
 	if err := ctx.Err(); err != nil {
-		return fail("list", prefix, err)
+		return s.fail("list", prefix, err)
 	}
 	entries, err := readFolder(filepath.Join(s.root, filepath.FromSlash(folder)))
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 			return nil
 		}
-		return fail("list", folder, err)
+		return s.fail("list", folder, err)
 	}
 	for _, e := range entries {
 		key := folder + e.name
@@ -52,7 +52,7 @@ func (s *Store) list(ctx context.Context, folder, prefix, startAfter string, fn 
 				continue // gone since, a dangling link, a pipe
 			}
 			if err != nil {
-				return fail("list", key, err)
+				return s.fail("list", key, err)
 			}
 			if err := fn(storage.Info{Key: key, Size: info.Size(), Modified: info.ModTime()}); err != nil {
 				return err

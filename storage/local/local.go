@@ -25,7 +25,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"syscall"
 
 	"github.com/google/uuid"
 
@@ -72,24 +71,24 @@ func (s *Store) path(key string) string { return filepath.Join(s.root, filepath.
 
 // Get reads a whole file.
 func (s *Store) Get(ctx context.Context, key string) ([]byte, error) {
-	if err := check(ctx, "get", key); err != nil {
+	if err := s.check(ctx, "get", key); err != nil {
 		return nil, err
 	}
 	body, err := os.ReadFile(s.path(key))
 	if err != nil {
-		return nil, fail("get", key, err)
+		return nil, s.fail("get", key, err)
 	}
 	return body, nil
 }
 
 // Open opens a file.
 func (s *Store) Open(ctx context.Context, key string) (storage.Object, error) {
-	if err := check(ctx, "open", key); err != nil {
+	if err := s.check(ctx, "open", key); err != nil {
 		return nil, err
 	}
 	f, err := os.Open(s.path(key))
 	if err != nil {
-		return nil, fail("open", key, err)
+		return nil, s.fail("open", key, err)
 	}
 	info, err := f.Stat()
 	if err == nil && info.IsDir() {
@@ -97,7 +96,7 @@ func (s *Store) Open(ctx context.Context, key string) (storage.Object, error) {
 	}
 	if err != nil {
 		_ = f.Close()
-		return nil, fail("open", key, err)
+		return nil, s.fail("open", key, err)
 	}
 	return &object{File: f, size: info.Size()}, nil
 }
@@ -111,7 +110,7 @@ func (o *object) Size() int64 { return o.size }
 
 // Stat describes a file.
 func (s *Store) Stat(ctx context.Context, key string) (storage.Info, error) {
-	if err := check(ctx, "stat", key); err != nil {
+	if err := s.check(ctx, "stat", key); err != nil {
 		return storage.Info{}, err
 	}
 	info, err := os.Stat(s.path(key))
@@ -119,45 +118,20 @@ func (s *Store) Stat(ctx context.Context, key string) (storage.Info, error) {
 		err = fs.ErrNotExist
 	}
 	if err != nil {
-		return storage.Info{}, fail("stat", key, err)
+		return storage.Info{}, s.fail("stat", key, err)
 	}
 	return storage.Info{Key: key, Size: info.Size(), Modified: info.ModTime()}, nil
 }
 
 // Delete unlinks a file.
 func (s *Store) Delete(ctx context.Context, key string) error {
-	if err := check(ctx, "delete", key); err != nil {
+	if err := s.check(ctx, "delete", key); err != nil {
 		return err
 	}
 	if err := os.Remove(s.path(key)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fail("delete", key, err)
+		return s.fail("delete", key, err)
 	}
 	return nil
-}
-
-func check(ctx context.Context, op, key string) error {
-	if err := ctx.Err(); err != nil {
-		return fail(op, key, err)
-	}
-	if err := storage.CheckKey(key); err != nil {
-		return fail(op, key, err)
-	}
-	return nil
-}
-
-func fail(op, key string, err error) error {
-	var pathError *fs.PathError
-	if errors.As(err, &pathError) {
-		err = pathError.Err // the key says it already
-	}
-	var linkError *os.LinkError
-	if errors.As(err, &linkError) {
-		err = linkError.Err
-	}
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		err = storage.ErrNotExist
-	}
-	return &storage.Error{Op: op, Key: key, Err: err}
 }
 
 func newAttemptName() string { return uuid.NewString() }

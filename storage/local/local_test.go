@@ -86,3 +86,32 @@ func silentAttempt(t *testing.T, root string) string {
 	}
 	return filepath.Join(root, "_staging", entries[0].Name())
 }
+
+// TestPublishThatFailedIsNotMadeAgain: after a failed fsync the kernel may have dropped what it could not write, and another
+// one of the same file says nothing about it.
+func TestPublishThatFailedIsNotMadeAgain(t *testing.T) {
+	root := t.TempDir()
+	w, err := local.New(root).Stage(t.Context(), "folder/part")
+	if err != nil {
+		t.Fatal(err)
+	}
+	inTheWay := filepath.Join(root, "folder")
+	if err := os.WriteFile(inTheWay, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Publish(t.Context()); err == nil {
+		t.Fatal("published into a folder that is a file")
+	}
+	if err := os.Remove(inTheWay); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Publish(t.Context()); err == nil {
+		t.Error("published after a failure")
+	}
+	if _, err := os.Stat(filepath.Join(inTheWay, "part")); !os.IsNotExist(err) {
+		t.Errorf("it is there: %v", err)
+	}
+	if err := w.Abort(t.Context()); err != nil {
+		t.Error(err)
+	}
+}

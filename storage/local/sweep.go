@@ -17,17 +17,17 @@ func (s *Store) Sweep(ctx context.Context, keep func(key string) (bool, error)) 
 		if errors.Is(err, fs.ErrNotExist) {
 			return 0, nil
 		}
-		return 0, fail("sweep", stagingFolder, err)
+		return 0, s.fail("sweep", stagingFolder, err)
 	}
 	removed := 0
 	for _, e := range entries {
 		if err := ctx.Err(); err != nil {
-			return removed, fail("sweep", stagingFolder, err)
+			return removed, s.fail("sweep", stagingFolder, err)
 		}
 		folder := filepath.Join(staging, e.Name())
 		lock, err := takeLock(folder)
 		if err != nil {
-			return removed, fail("sweep", stagingFolder+"/"+e.Name(), err)
+			return removed, s.fail("sweep", stagingFolder+"/"+e.Name(), err)
 		}
 		if lock == nil {
 			continue
@@ -38,7 +38,7 @@ func (s *Store) Sweep(ctx context.Context, keep func(key string) (bool, error)) 
 			err = closeErr
 		}
 		if err != nil {
-			return removed, fail("sweep", stagingFolder+"/"+e.Name(), err)
+			return removed, s.fail("sweep", stagingFolder+"/"+e.Name(), err)
 		}
 	}
 	return removed, nil

@@ -14,19 +14,19 @@ import (
 
 // PutIfAbsent writes aside and links.
 func (s *Store) PutIfAbsent(ctx context.Context, key string, body []byte) (storage.Outcome, error) {
-	if err := check(ctx, "put", key); err != nil {
+	if err := s.check(ctx, "put", key); err != nil {
 		return storage.Unknown, err
 	}
 	aside, err := s.writeAside(body)
 	if err != nil {
-		return storage.Unknown, fail("put", key, err)
+		return storage.Unknown, s.fail("put", key, err)
 	}
 	defer func() { _ = os.Remove(aside) }() // a leftover is swept with the attempt
 	switch err := s.link(aside, key); {
 	case errors.Is(err, fs.ErrExist):
 		return storage.Exists, nil
 	case err != nil:
-		return storage.Unknown, fail("put", key, err)
+		return storage.Unknown, s.fail("put", key, err)
 	}
 	return storage.Stored, nil
 }
@@ -60,6 +60,9 @@ func (s *Store) living() (*attempt, int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.attempt == nil {
+		if err := s.makeFolderLocked(s.root); err != nil {
+			return nil, 0, err
+		}
 		a, err := begin(filepath.Join(s.root, stagingFolder))
 		if err != nil {
 			return nil, 0, err
@@ -118,6 +121,7 @@ func (s *Store) makeFolderLocked(path string) error {
 		return err
 	}
 	if err := syncFolder(parent); err != nil {
+		_ = os.Remove(path) // the next try makes it again, and does not take it for durable
 		return err
 	}
 	s.folders[path] = struct{}{}
@@ -144,20 +148,20 @@ func syncFolder(path string) error {
 
 // Stage creates the file in this attempt's folder.
 func (s *Store) Stage(ctx context.Context, key string) (storage.Staged, error) {
-	if err := check(ctx, "stage", key); err != nil {
+	if err := s.check(ctx, "stage", key); err != nil {
 		return nil, err
 	}
 	attempt, _, err := s.living()
 	if err != nil {
-		return nil, fail("stage", key, err)
+		return nil, s.fail("stage", key, err)
 	}
 	name := filepath.Join(attempt.folder, filepath.FromSlash(key))
 	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-		return nil, fail("stage", key, err)
+		return nil, s.fail("stage", key, err)
 	}
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
-		return nil, fail("stage", key, err)
+		return nil, s.fail("stage", key, err)
 	}
 	return &staged{store: s, key: key, name: name, file: f}, nil
 }
@@ -173,14 +177,19 @@ type staged struct {
 func (w *staged) Write(p []byte) (int, error) {
 	n, err := w.file.Write(p)
 	if err != nil {
-		return n, fail("write", w.key, err)
+		return n, w.store.fail("write", w.key, err)
 	}
 	return n, nil
 }
 
+// Publish can be made once. After a failed fsync the kernel may have dropped what it could not write, and another fsync of the
+// same file would say nothing of it.
 func (w *staged) Publish(ctx context.Context) error {
-	if err := check(ctx, "publish", w.key); err != nil {
+	if err := w.store.check(ctx, "publish", w.key); err != nil {
 		return err
+	}
+	if w.file == nil {
+		return w.store.fail("publish", w.key, errors.New("it was published or has failed before; stage it anew"))
 	}
 	err := w.file.Sync()
 	if closeErr := w.file.Close(); err == nil {
@@ -192,14 +201,14 @@ func (w *staged) Publish(ctx context.Context) error {
 		err = w.store.link(w.name, w.key)
 	}
 	if err != nil {
-		return fail("publish", w.key, err)
+		return w.store.fail("publish", w.key, err)
 	}
 	return nil
 }
 
 func (w *staged) Settle(context.Context) error {
 	if err := os.Remove(w.name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fail("settle", w.key, err)
+		return w.store.fail("settle", w.key, err)
 	}
 	return nil
 }
@@ -212,11 +221,11 @@ func (w *staged) Abort(context.Context) error {
 	}
 	if w.published {
 		if err := os.Remove(w.store.path(w.key)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fail("abort", w.key, err)
+			return w.store.fail("abort", w.key, err)
 		}
 	}
 	if err := os.Remove(w.name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fail("abort", w.key, err)
+		return w.store.fail("abort", w.key, err)
 	}
 	return nil
 }
