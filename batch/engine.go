@@ -29,6 +29,7 @@ import (
 	"github.com/sluicedata/sluice/offsetlog"
 	"github.com/sluicedata/sluice/source"
 	"github.com/sluicedata/sluice/storage"
+	"github.com/sluicedata/sluice/storage/retry"
 )
 
 // Config is what an Engine is made of.
@@ -47,7 +48,13 @@ type Config struct {
 	Events      Events
 	// Requests tells how many requests of each kind the stores have made so far; nil where nobody counts.
 	Requests func() map[string]int64
-	Now      func() time.Time
+	// Probe, if set, finds out before a run whether the stores can do what it needs.
+	Probe func(context.Context) error
+	// Judge says what an error means, for status; without it all errors are NeedsYou.
+	Judge func(error) Verdict
+	// Outages are what is being waited for; nil where nothing is.
+	Outages *retry.Outages
+	Now     func() time.Time
 }
 
 // Engine runs one pipeline. Not safe for concurrent use.
@@ -71,6 +78,9 @@ type Engine struct {
 
 	waitingSince time.Time        // for MinRecords and MaxDelay
 	requests     map[string]int64 // before the step that is being made
+
+	journal journal
+	worked  bool // this run has
 }
 
 // New returns an engine. It does no I/O.
@@ -84,14 +94,22 @@ func New(c Config) *Engine {
 	if c.Settings.KeepPlans == 0 {
 		c.Settings.KeepPlans = defaultKeepPlans
 	}
-	return &Engine{Config: c, committed: offsetlog.Committed{Batch: -1, Version: -1}}
+	if c.Judge == nil {
+		c.Judge = func(error) Verdict { return Verdict{Kind: "failed", Class: NeedsYou} }
+	}
+	e := &Engine{Config: c, committed: offsetlog.Committed{Batch: -1, Version: -1}}
+	e.journal.store, e.journal.judge, e.journal.now = c.Checkpoint, c.Judge, c.Now
+	e.journal.committed.Store(unknownBatch)
+	return e
 }
 
 // Run recovers, then runs batches as the trigger says. It returns nil when that ends, and also when ctx ends: then the
 // batch in flight was either published or left without a trace, to be run again by the next start. Errors are
 // RefusedError, ErrFenced (wrapped), an offsetlog.CorruptError, a source's, a table's, or that of a bad record.
 func (e *Engine) Run(ctx context.Context) error {
+	stop := e.followOutages(ctx)
 	err := e.run(ctx)
+	stop()
 	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		err = nil
 	}
@@ -102,7 +120,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		err = e.end(ctx)
 	}
 	if err != nil {
-		return errors.Join(err, recordError(context.WithoutCancel(ctx), e.Checkpoint, e.Now(), err))
+		return errors.Join(err, e.recordError(context.WithoutCancel(ctx), err))
 	}
 	return nil
 }
@@ -116,7 +134,20 @@ func (e *Engine) end(ctx context.Context) error {
 	return e.log.End(ctx, e.committed)
 }
 
+// recordError keeps the error that the run ends with. Being fenced is no error of the pipeline's: another process runs it.
+func (e *Engine) recordError(ctx context.Context, err error) error {
+	if errors.Is(err, ErrFenced) {
+		return nil
+	}
+	return e.journal.record(ctx, Ended, e.Now(), err)
+}
+
 func (e *Engine) run(ctx context.Context) error {
+	if e.Probe != nil {
+		if err := e.Probe(ctx); err != nil {
+			return err
+		}
+	}
 	rerun, err := e.open(ctx)
 	if err != nil {
 		return err
@@ -128,6 +159,9 @@ func (e *Engine) run(ctx context.Context) error {
 		}
 		e.countRequests()
 		if err := e.runBatch(ctx, plan, true); err != nil {
+			return err
+		}
+		if err := e.works(ctx); err != nil {
 			return err
 		}
 		done++
@@ -167,6 +201,7 @@ func (e *Engine) resume(ctx context.Context) ([]offsetlog.Plan, error) {
 	e.committedAt = e.Now()
 	e.committed = offsetlog.Committed{Batch: r.committed, Version: r.version}
 	e.committedSince = max(r.since, 0)
+	e.journal.committed.Store(r.committed)
 	e.tellRecovery(r)
 	if err := e.sweep(ctx); err != nil {
 		return nil, err

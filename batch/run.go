@@ -154,11 +154,11 @@ func (f *flight) reject(ctx context.Context, b *source.Block, bad format.Bad) er
 	fault := Fault{Batch: f.plan.Batch, Where: fmt.Sprintf("%s %s %d", bad.Partition, word, bad.Position), Reason: bad.Reason}
 	settings := f.engine.Settings
 	if settings.OnError == Fail {
-		return fmt.Errorf("bad record: %s: %s; mend the source, declare the column otherwise, or set on_error to skip or quarantine", fault.Where, fault.Reason)
+		return &BadRecordError{fault, "bad record", "mend the source, declare the column otherwise, or set on_error to skip or quarantine"}
 	}
 	f.bad++
 	if settings.MaxBadRecords > 0 && f.bad > settings.MaxBadRecords {
-		return fmt.Errorf("more than %d bad records (on_error.max_bad_records), the last: %s: %s", settings.MaxBadRecords, fault.Where, fault.Reason)
+		return &BadRecordError{fault, fmt.Sprintf("more than %d bad records (on_error.max_bad_records), the last", settings.MaxBadRecords), "look at the reasons in the log; mend the source, or raise max_bad_records"}
 	}
 	if f.engine.Events.BadRecord != nil {
 		f.engine.Events.BadRecord(fault)
@@ -229,6 +229,7 @@ func (e *Engine) record(plan offsetlog.Plan, ranges []offsetlog.Range) *Record {
 func (e *Engine) committedBatch(ctx context.Context, record *Record, commit Commit) error {
 	e.committed = offsetlog.Committed{Batch: record.Batch, Version: commit.Version}
 	e.committedSince, e.committedAt = record.Since, e.Now()
+	e.journal.committed.Store(record.Batch)
 	e.pending = nil
 	if e.table == nil || e.table.ID == "" {
 		table, err := e.Table.Refresh(ctx)

@@ -3,7 +3,7 @@ package batch
 import (
 	"context"
 	"errors"
-	"time"
+	"fmt"
 
 	"github.com/sluicedata/sluice/offsetlog"
 	"github.com/sluicedata/sluice/source"
@@ -12,6 +12,8 @@ import (
 // Status is where a pipeline stands.
 type Status struct {
 	Pipeline string `json:"pipeline"`
+	// State is "ok", or the class of what keeps the pipeline from going on: LastError, Refused or Unreachable.
+	State Class `json:"state"`
 	// Planned is P, Committed T; -1 when there is none.
 	Planned   int64 `json:"planned_batch"`
 	Committed int64 `json:"committed_batch"`
@@ -24,26 +26,41 @@ type Status struct {
 	Tombstones       int64            `json:"tombstones"`
 	Unknown          map[string]int64 `json:"unknown_fields"`
 	LastError        *LastError       `json:"last_error"`
-	Refused          string           `json:"refused,omitempty"` // why a run would be refused
+	Refused          string           `json:"refused,omitempty"`     // why a run would be refused
+	Unreachable      string           `json:"unreachable,omitempty"` // why checkpoint or table could not be read whole
 	Notices          []string         `json:"notices"`
 }
 
+// OK is the State of a pipeline that nothing is known to keep from going on.
+const OK Class = "ok"
+
 // ReadStatus compares the two logs as a start would, and asks the source for its ends. It changes nothing, and the engine
-// is not to be used further.
+// is not to be used further. Beside an error the status may hold what could be read.
 func (e *Engine) ReadStatus(ctx context.Context, records Records) (*Status, error) {
 	s := &Status{Pipeline: e.Name, Planned: -1, Committed: -1, Version: -1, CommittedVersion: -1, Positions: []source.Lag{}, Unknown: map[string]int64{}, Notices: []string{}}
+	_, last, err := e.journal.read(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("the checkpoint %s cannot be read, so that nothing is known of the pipeline's errors: %w", e.Checkpoint.URL(), err)
+	}
+	if s.LastError = last; last != nil {
+		last.Past = last.State == Over
+	}
 	r, err := e.compare(ctx)
 	s.Notices = append(s.Notices, r.notices...)
 	var refused *RefusedError
 	var corrupt *offsetlog.CorruptError
 	switch {
 	case errors.As(err, &refused), errors.As(err, &corrupt):
-		s.Refused = err.Error()
-	case err != nil && !errors.Is(err, ErrFenced): // a run that is not to be disturbed is no fault
-		return nil, err
+		s.Refused, err = err.Error(), nil
+	case errors.Is(err, ErrFenced):
+		err = nil // a run that is not to be disturbed is no fault
 	}
-	if err := e.readTable(ctx, s, records); err != nil {
-		return nil, err
+	if err == nil {
+		err = e.readTable(ctx, s, records)
+	}
+	if err != nil {
+		s.Unreachable, s.State = err.Error(), e.Judge(err).Class
+		return s, err
 	}
 	if e.log != nil {
 		s.Notices = append(s.Notices, e.log.Notices()...)
@@ -52,35 +69,40 @@ func (e *Engine) ReadStatus(ctx context.Context, records Records) (*Status, erro
 		}
 		e.readPositions(ctx, s)
 	}
+	s.State = s.state()
 	return s, nil
 }
 
-// readTable adds what the table's log says, and the last error, which may be older than the newest commit.
+func (s *Status) state() Class {
+	switch {
+	case s.Refused != "":
+		return NeedsYou
+	case s.LastError != nil && !s.LastError.Past:
+		return s.LastError.Class
+	default:
+		return OK
+	}
+}
+
+// readTable adds what the table's log says.
 func (e *Engine) readTable(ctx context.Context, s *Status, records Records) error {
-	var newest time.Time
-	if e.table != nil {
-		s.Version, s.Committed, s.CommittedVersion = e.table.Version, e.table.Batch, e.table.BatchVersion
-		s.Notices = append(s.Notices, e.table.Notices...)
-		err := records(ctx, func(r *Record) error {
-			s.Rows += r.Rows
-			s.Bad += r.Bad
-			s.Tombstones += r.Tombstones
-			for path, n := range r.Unknown {
-				s.Unknown[path] += n
-			}
-			newest = r.Time
-			return nil
-		})
-		if err != nil {
-			return err
+	if e.table == nil {
+		return nil
+	}
+	s.Version, s.Committed, s.CommittedVersion = e.table.Version, e.table.Batch, e.table.BatchVersion
+	s.Notices = append(s.Notices, e.table.Notices...)
+	if last := s.LastError; last != nil && last.Committed != unknownBatch && last.Committed < s.Committed {
+		last.Past = true
+	}
+	return records(ctx, func(r *Record) error {
+		s.Rows += r.Rows
+		s.Bad += r.Bad
+		s.Tombstones += r.Tombstones
+		for path, n := range r.Unknown {
+			s.Unknown[path] += n
 		}
-	}
-	last, err := ReadLastError(ctx, e.Checkpoint)
-	if last != nil {
-		last.Past = newest.After(last.Time)
-	}
-	s.LastError = last
-	return err
+		return nil
+	})
 }
 
 // readPositions adds the source's positions. A source that does not answer is a notice: the rest of the status is worth

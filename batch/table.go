@@ -85,3 +85,20 @@ type RefusedError struct {
 func (e *RefusedError) Error() string {
 	return fmt.Sprintf("refused, since rows could be lost or doubled: %s\n  table:      %s\n  checkpoint: %s\n%s", e.Problem, e.Table, e.Plans, e.WayOut)
 }
+
+// Remedy is what to do about it.
+func (e *RefusedError) Remedy() string { return e.WayOut }
+
+// BadRecordError is a record that on_error does not let pass.
+type BadRecordError struct {
+	Fault
+	Problem string // "bad record", or how many there were
+	WayOut  string
+}
+
+func (e *BadRecordError) Error() string {
+	return fmt.Sprintf("%s: %s: %s; %s", e.Problem, e.Where, e.Reason, e.WayOut)
+}
+
+// Remedy is what to do about it.
+func (e *BadRecordError) Remedy() string { return e.WayOut }

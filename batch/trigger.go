@@ -21,6 +21,9 @@ func (e *Engine) loop(ctx context.Context, done int64) error {
 			return err
 		}
 		ran, more, err := e.step(ctx)
+		if err == nil {
+			err = e.works(ctx)
+		}
 		if err != nil {
 			return err
 		}

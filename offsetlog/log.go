@@ -55,6 +55,9 @@ func (e *CorruptError) Error() string {
 	return fmt.Sprintf("offset log %s: %s: %s; %s", e.Store, e.Key, e.Problem, e.WayOut)
 }
 
+// Remedy is what to do about it.
+func (e *CorruptError) Remedy() string { return e.WayOut }
+
 const restoreOrAdopt = "restore the checkpoint from a backup, or let the run go on from the table's own record with --adopt-table"
 
 func key(batch int64) string { return keyIn(folder, batch) }

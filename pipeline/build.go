@@ -31,6 +31,8 @@ type BuildOptions struct {
 	// Retried is told why something is tried again: of "s3" or "kafka", one of a bounded number of causes. nil is silence;
 	// it is called from several goroutines.
 	Retried func(service, cause string)
+	// Judge says what an error means, for status; nil takes all for such that somebody has to see to.
+	Judge func(error) batch.Verdict
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 	// Wrap, if set, stands around each store as it is opened: "checkpoint", "seen", "table", "quarantine", "landing".
@@ -81,7 +83,7 @@ func Build(f *File, o BuildOptions) (*Pipeline, error) {
 	p.config = batch.Config{
 		Name: f.Name, Checkpoint: p.store(o, "checkpoint", f.Checkpoint), Bookkeeping: p.seen, Source: src, Table: p.lake,
 		Decoding: shape.decoding(o.Events), Fingerprint: f.Fingerprint(), Settings: settings(f, o), Events: o.Events, Now: o.Now,
-		Requests: p.requests.totals,
+		Requests: p.requests.totals, Probe: p.probe, Judge: o.Judge, Outages: p.Outages,
 	}
 	if k := f.Source.Kafka; k != nil {
 		p.config.Start = k.start().String()

@@ -131,9 +131,4 @@ func (p *Pipeline) probe(ctx context.Context) error {
 }
 
 // Run runs the pipeline by its trigger, after it has found that where it writes has conditional puts.
-func (p *Pipeline) Run(ctx context.Context) error {
-	if err := p.probe(ctx); err != nil {
-		return err
-	}
-	return p.Engine.Run(ctx)
-}
+func (p *Pipeline) Run(ctx context.Context) error { return p.Engine.Run(ctx) }

@@ -7,7 +7,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -84,9 +83,4 @@ func exactly(names ...string) cobra.PositionalArgs {
 		}
 		return usageError{fmt.Errorf("%s wants %v, got %d arguments; see %s --help", cmd.CommandPath(), names, len(args), cmd.CommandPath())}
 	}
-}
-
-func isUsage(err error) bool {
-	var usage usageError
-	return errors.As(err, &usage)
 }

@@ -31,7 +31,7 @@ once, which is as safe: the next run goes on from what is in the table.`,
 			if err != nil {
 				return err
 			}
-			options := pipeline.BuildOptions{Version: version, MaxBatches: maxBatches}
+			options := pipeline.BuildOptions{Version: version, MaxBatches: maxBatches, Judge: judge}
 			if trigger != "" {
 				t, err := pipeline.ParseTrigger(trigger)
 				if err != nil {
@@ -74,6 +74,7 @@ func (a *app) run(cmd *cobra.Command, f *pipeline.File, options pipeline.BuildOp
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
 	if err := p.Run(cmd.Context()); err != nil {
+		watch.failed(err)
 		return err
 	}
 	watch.summary()

@@ -19,10 +19,10 @@ func (a *app) statusCommand() *cobra.Command {
 	return a.inspect("status FILE.yaml", "Show where a pipeline stands: batches, positions, lag, the last error",
 		func(cmd *cobra.Command, p *pipeline.Pipeline, out *output) error {
 			s, err := p.Status(cmd.Context())
-			if err != nil {
+			if s == nil {
 				return err
 			}
-			return out.print(a.stdout, s, func(w io.Writer) { printStatus(w, s) })
+			return errors.Join(out.print(a.stdout, s, func(w io.Writer) { printStatus(w, s) }), err)
 		})
 }
 
@@ -54,7 +54,7 @@ func (a *app) inspect(use, short string, look func(*cobra.Command, *pipeline.Pip
 			if err != nil {
 				return err
 			}
-			p, err := pipeline.Build(f, pipeline.BuildOptions{Version: version, Events: batch.Events{Notice: func(text string) { a.log.Warn(text) }}})
+			p, err := pipeline.Build(f, pipeline.BuildOptions{Version: version, Judge: judge, Events: batch.Events{Notice: func(text string) { a.log.Warn(text) }}})
 			if err != nil {
 				return err
 			}
@@ -68,6 +68,7 @@ func (a *app) inspect(use, short string, look func(*cobra.Command, *pipeline.Pip
 
 func printStatus(w io.Writer, s *batch.Status) {
 	row(w, "pipeline", s.Pipeline)
+	printTrouble(w, s)
 	row(w, "planned batch", known(s.Planned))
 	row(w, "committed batch", known(s.Committed))
 	row(w, "table version", known(s.Version))
@@ -75,13 +76,6 @@ func printStatus(w io.Writer, s *batch.Status) {
 	row(w, "bad records", number(s.Bad))
 	if s.Tombstones > 0 {
 		row(w, "tombstones", number(s.Tombstones))
-	}
-	if s.LastError != nil {
-		name := "last error"
-		if s.LastError.Past {
-			name = "past error"
-		}
-		row(w, name, fmt.Sprintf("%s: %s", clock(s.LastError.Time), strings.ReplaceAll(s.LastError.Error, "\n", " ")))
 	}
 	for _, n := range s.Notices {
 		row(w, "notice", n)
@@ -102,6 +96,37 @@ func printStatus(w io.Writer, s *batch.Status) {
 		row(w, l.Partition, l.Position, l.End, l.End-l.Position, l.Note)
 	}
 }
+
+// printTrouble says what keeps the pipeline from going on, or that nothing does, and what did last.
+func printTrouble(w io.Writer, s *batch.Status) {
+	last := s.LastError
+	switch {
+	case s.Unreachable != "":
+		row(w, "state", fmt.Sprintf("%s: not all could be read", words(s.State)))
+	case last == nil || last.Past || s.Refused != "":
+		row(w, "state", words(s.State))
+	default:
+		row(w, "state", fmt.Sprintf("%s (%s), since %s", words(s.State), last.Kind, clock(last.Since)))
+	}
+	if last == nil {
+		return
+	}
+	said := fmt.Sprintf("%s: %s", clock(last.Time), oneLine(last.Error))
+	switch {
+	case last.Past:
+		row(w, "past error", said)
+		return
+	case last.State == batch.Waiting:
+		row(w, "waiting", said)
+	default:
+		row(w, "last error", said)
+	}
+	row(w, "what to do", oneLine(last.Remedy))
+}
+
+func words(c batch.Class) string { return strings.ReplaceAll(string(c), "_", " ") }
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 func printAudit(w io.Writer, r *batch.AuditReport) {
 	if r.Commits == 0 {

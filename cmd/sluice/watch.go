@@ -147,6 +147,12 @@ func (w *watch) summary() {
 	w.log.Info("done", "batches", w.batches, "rows", w.rows, "bad", w.bad, "source_bytes", w.bytes, "took", time.Since(w.began).Round(time.Millisecond))
 }
 
+// failed says what kind of error ends the run; its text is the last that the program says.
+func (w *watch) failed(err error) {
+	v := judge(err)
+	w.log.Error("failed", "kind", v.Kind, "class", string(v.Class), "exit", exitCode(err), "remedy", v.Remedy)
+}
+
 // progressLine is the last line of a terminal, written over again and again, but not too often. Safe for concurrent use.
 type progressLine struct {
 	w io.Writer

@@ -24,7 +24,12 @@ type ChangedError struct {
 }
 
 func (e *ChangedError) Error() string {
-	return fmt.Sprintf("read %s: %s; put the file back as it was, or, if that is impossible, %s", e.Partition, e.Problem, planAnew)
+	return fmt.Sprintf("read %s: %s; %s", e.Partition, e.Problem, e.Remedy())
+}
+
+// Remedy is what to do about it.
+func (e *ChangedError) Remedy() string {
+	return "put the file back as it was, or, if that is impossible, " + planAnew
 }
 
 // Read reads the files in the order given. A file must be what its range says before and after it is read: otherwise

@@ -272,6 +272,9 @@ func (e *CorruptError) Error() string {
 	return at + ": " + e.Problem + "; " + e.WayOut
 }
 
+// Remedy is what to do about it.
+func (e *CorruptError) Remedy() string { return e.WayOut }
+
 func (l *seenLog) corrupt(key, problem string) error {
 	return &CorruptError{Store: l.store.URL(), Key: key, Problem: problem, WayOut: "restore the checkpoint from a backup, " +
 		"or let the run go on from the table's own record with --adopt-table"}

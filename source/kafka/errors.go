@@ -23,8 +23,12 @@ type RecreatedError struct {
 }
 
 func (e *RecreatedError) Error() string {
-	return fmt.Sprintf("topic %s was deleted and created again: the plans name topic id %s, the cluster has %s; "+
-		"run with --topic-recreated from-earliest to read the new topic from its beginning", e.Topic, e.Known, e.Found)
+	return fmt.Sprintf("topic %s was deleted and created again: the plans name topic id %s, the cluster has %s; %s", e.Topic, e.Known, e.Found, e.Remedy())
+}
+
+// Remedy is what to do about it.
+func (e *RecreatedError) Remedy() string {
+	return "run with --topic-recreated from-earliest to read the new topic from its beginning"
 }
 
 // DataLostError says that the brokers no longer have offsets that were to be read.
@@ -37,9 +41,13 @@ func (e *DataLostError) Error() string {
 	for i, g := range e.Gaps {
 		gaps[i] = fmt.Sprintf("%s [%d, %d)", g.Partition, g.From, g.To)
 	}
-	return fmt.Sprintf("the brokers no longer have offsets that were not read yet: %s; "+
-		"they were deleted by retention or by an administrator: set on_data_loss: skip to go on behind them and have the gaps recorded",
-		strings.Join(gaps, ", "))
+	return fmt.Sprintf("the brokers no longer have offsets that were not read yet: %s; they were deleted by retention or by an administrator: %s",
+		strings.Join(gaps, ", "), e.Remedy())
+}
+
+// Remedy is what to do about it.
+func (e *DataLostError) Remedy() string {
+	return "set on_data_loss: skip to go on behind them and have the gaps recorded"
 }
 
 // TruncatedError says that a partition ends before a position that was already planned: its log lost records at the end.
@@ -51,8 +59,12 @@ type TruncatedError struct {
 
 func (e *TruncatedError) Error() string {
 	return fmt.Sprintf("%s ends at offset %d, before position %d: its log was cut (unclean leader election, or a restored "+
-		"cluster), and what is written there next would be missed; find out which records are gone, then read on under a new "+
-		"pipeline name with start offsets", e.Partition, e.End, e.Position)
+		"cluster), and what is written there next would be missed; %s", e.Partition, e.End, e.Position, e.Remedy())
+}
+
+// Remedy is what to do about it.
+func (e *TruncatedError) Remedy() string {
+	return "find out which records are gone, then read on under a new pipeline name with start offsets"
 }
 
 // DeletedError says that a topic or partition that was read does not exist any more.
@@ -62,7 +74,12 @@ type DeletedError struct {
 
 func (e *DeletedError) Error() string {
 	return fmt.Sprintf("%s %s does not exist on the cluster any more: it was deleted after it had been planned or read, and what it held "+
-		"behind the position is gone; take it out of topics, or, once it is created again, run with --topic-recreated from-earliest", kindOf(e.Name), e.Name)
+		"behind the position is gone; %s", kindOf(e.Name), e.Name, e.Remedy())
+}
+
+// Remedy is what to do about it.
+func (e *DeletedError) Remedy() string {
+	return "take it out of topics, or, once it is created again, run with --topic-recreated from-earliest"
 }
 
 // kindOf tells a topic's name from a partition's.
@@ -79,8 +96,16 @@ type MissingError struct {
 }
 
 func (e *MissingError) Error() string {
-	return fmt.Sprintf("%s %s does not exist on the cluster; create it, or correct topics and start", kindOf(e.Name), e.Name)
+	return fmt.Sprintf("%s %s does not exist on the cluster; %s", kindOf(e.Name), e.Name, e.Remedy())
 }
+
+// Remedy is what to do about it.
+func (e *MissingError) Remedy() string { return "create it, or correct topics and start" }
+
+// StalledError says what keeps a partition from being read on for now: an open transaction, or a leader that is behind.
+type StalledError struct{ Problem string }
+
+func (e *StalledError) Error() string { return e.Problem }
 
 // RequestError is that of a request to the cluster which did not succeed.
 type RequestError struct {
@@ -123,6 +148,17 @@ func (e *RequestError) Remedy() string {
 		return "check that tls and sasl are set as the listener on this port wants them"
 	}
 	return "check brokers, and that they can be reached from here"
+}
+
+// Denied says whether the cluster does not let this user in, or at what was asked for, or the two sides do not trust each
+// other.
+func (e *RequestError) Denied() bool {
+	for _, code := range []error{kerr.SaslAuthenticationFailed, kerr.UnsupportedSaslMechanism, kerr.TopicAuthorizationFailed, kerr.GroupAuthorizationFailed, kerr.ClusterAuthorizationFailed} {
+		if errors.Is(e.Err, code) {
+			return true
+		}
+	}
+	return untrusted(e.Err)
 }
 
 // Cause says why a request that is made again has failed: the name of the broker's error code, or "connection".

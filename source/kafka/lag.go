@@ -2,7 +2,6 @@ package kafka
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -37,7 +36,7 @@ func (s *Source) observe(v *view) {
 		case !known || held.stable != b.stable:
 			s.stalls[key] = stall{stable: b.stable, since: v.at, high: b.high}
 		case s.cfg.Isolation == ReadCommitted && v.at.Sub(held.since) >= heldNotice:
-			s.cluster.outages.Report(heldWhat(key), held.since, errors.New(key+": "+held.note(b)))
+			s.cluster.outages.Report(heldWhat(key), held.since, &StalledError{key + ": " + held.note(b)})
 		}
 	}
 }

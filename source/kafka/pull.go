@@ -190,9 +190,9 @@ func (p *puller) stall(ctx context.Context, got fetched) error {
 		if err := p.checkEnd(ctx); err != nil {
 			return err
 		}
-		p.reader.source.cluster.outages.Report(p.what(), p.stalled, fmt.Errorf(
+		p.reader.source.cluster.outages.Report(p.what(), p.stalled, &StalledError{fmt.Sprintf(
 			"%s: offset %d of the planned [%d, %d) cannot be read yet: last stable offset %d, high watermark %d",
-			p.what(), p.position, p.job.planned.From, p.job.planned.To, got.stable, got.high))
+			p.what(), p.position, p.job.planned.From, p.job.planned.To, got.stable, got.high)})
 	}
 	if err := sleep(ctx, backoffMin); err != nil {
 		return fmt.Errorf("%s: %w", p.what(), err)

@@ -183,6 +183,14 @@ func (c *Client) classify(err error) retry.Class {
 	return Classify(err)
 }
 
+// Passes says what an error means for a later run, however often it was tried in this one.
+func Passes(err error) retry.Class {
+	for tried := (*partError)(nil); errors.As(err, &tried); {
+		err = tried.err
+	}
+	return Classify(err)
+}
+
 // Causes of errors that pass, as Cause tells them.
 const (
 	CauseThrottled   = "throttled"    // less was asked for: SlowDown and the like
