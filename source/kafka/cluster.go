@@ -1,11 +1,11 @@
 package kafka
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -59,14 +59,14 @@ type topicInfo struct {
 // other limit; the first contact has to succeed within Config.ConnectTimeout.
 func (c *cluster) retry(ctx context.Context, what string, attempt func(context.Context) error) error {
 	begun := time.Now()
-	var failed []string // what was reported
+	broken := "" // what was reported: one wait is one outage, though its errors change
 	for wait := backoffMin; ; wait = min(wait*2, backoffMax) {
 		one, cancel := context.WithTimeout(ctx, attemptTimeout)
 		err := attempt(one)
 		cancel()
 		switch {
 		case err == nil:
-			c.outages.Over(failed...)
+			c.outages.Over(broken)
 			return nil
 		case ctx.Err() != nil:
 			return fmt.Errorf("%s: %w", what, context.Cause(ctx))
@@ -79,10 +79,7 @@ func (c *cluster) retry(ctx context.Context, what string, attempt func(context.C
 			c.cfg.Failed(err)
 		}
 		if wait > backoffMin { // a connection that was closed, or a leader that moved, is daily business
-			broken := cause(what, err)
-			if !slices.Contains(failed, broken) {
-				failed = append(failed, broken)
-			}
+			broken = cmp.Or(broken, cause(what, err))
 			c.outages.Report(broken, begun, &RequestError{What: what, Address: c.cfg.address(), Err: err, Waiting: true})
 		}
 		if err := sleep(ctx, wait); err != nil {
