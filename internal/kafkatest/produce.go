@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
@@ -84,5 +85,34 @@ func (t *Transaction) end(tb testing.TB, commit kgo.TransactionEndTry) {
 	defer cancel()
 	if err := t.client.EndTransaction(ctx, commit); err != nil {
 		tb.Fatalf("end the transaction (commit %v): %v", commit, err)
+	}
+}
+
+// AbortHanging ends the transactions that are open in a partition without their coordinator, as Kafka's own
+// kafka-transactions.sh abort does.
+func (c *Cluster) AbortHanging(tb testing.TB, topic string, partition int32) {
+	tb.Helper()
+	admin, ctx := c.admin(tb), within(tb)
+	where := kadm.TopicsSet{}
+	where.Add(topic, partition)
+	found, err := admin.DescribeProducers(ctx, where)
+	if err != nil {
+		tb.Fatalf("describe the producers of %s/%d: %v", topic, partition, err)
+	}
+	for _, p := range found.SortedProducers() {
+		if p.CurrentTxnStartOffset < 0 {
+			continue
+		}
+		written, err := admin.WriteTxnMarkers(ctx, kadm.TxnMarkers{
+			ProducerID: p.ProducerID, ProducerEpoch: p.ProducerEpoch, CoordinatorEpoch: max(p.CoordinatorEpoch, 0), Topics: where,
+		})
+		if err != nil {
+			tb.Fatalf("abort the transaction at offset %d of %s/%d: %v", p.CurrentTxnStartOffset, topic, partition, err)
+		}
+		written.EachPartition(func(r kadm.TxnMarkersPartitionResponse) {
+			if r.Err != nil {
+				tb.Fatalf("abort the transaction at offset %d of %s/%d: %v", p.CurrentTxnStartOffset, topic, partition, r.Err)
+			}
+		})
 	}
 }

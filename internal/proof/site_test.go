@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -112,6 +113,15 @@ func names(tb testing.TB, pattern string) []string {
 func (s *site) start(tb testing.TB, args ...string) *process {
 	tb.Helper()
 	return start(tb, append([]string{"run", s.file, "--log-level", "debug", "--trigger", "continuous"}, args...)...)
+}
+
+// stop ends a run that start began, cleanly.
+func (s *site) stop(tb testing.TB, p *process) {
+	tb.Helper()
+	p.signal(syscall.SIGTERM)
+	if code := p.wait(tb); code != 0 {
+		tb.Fatalf("exit %d:\n%s", code, p.stderr.text())
+	}
 }
 
 // finish runs the pipeline to the end of what is there.

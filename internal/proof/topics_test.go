@@ -1,7 +1,6 @@
 package proof
 
 import (
-	"syscall"
 	"testing"
 	"time"
 
@@ -38,8 +37,7 @@ func TestTopicThatWasCreatedAgainIsRefusedAndIsReadFromItsBeginningWhenToldSo(t 
 					process := s.start(t)
 					process.must(t, "waiting for records", 1)
 					if !running {
-						process.signal(syscall.SIGTERM)
-						process.wait(t)
+						s.stop(t, process)
 					}
 					broker.Delete(t, topic)
 					if running { // it may see the deletion alone
@@ -108,10 +106,7 @@ func TestNewPartitionsAreReadFromTheirBeginningThoughTheStartIsLatest(t *testing
 		must(t, load(partitions))
 		process.must(t, "is new: it is read from its beginning", int(partitions)-2)
 	}
-	process.signal(syscall.SIGTERM)
-	if code := process.wait(t); code != 0 {
-		t.Fatalf("exit %d:\n%s", code, process.stderr.text())
-	}
+	s.stop(t, process)
 	broker.AddPartitions(t, topic, 9) // while stopped
 	must(t, load(9))
 	wants(t, s.finish(t), topic+"/8 is new: it is read from its beginning, offset 0")
