@@ -89,7 +89,7 @@ func TestNewPartitionsAreReadFromTheirBeginningThoughTheStartIsLatest(t *testing
 	j := newJudge(t)
 	broker := kafkatest.Broker(t)
 	topic := broker.Topic(t, 2)
-	s := j.site(t, kafkaSource(broker.Cluster, topic, "start: latest"), noteColumns, "", "batch: {max_records: 50}")
+	s := j.site(t, kafkaSource(broker.Cluster, topic, "start: latest"), noteColumns, "", "batch: {max_records: 1000}")
 	p := &producer{}
 	load := func(partitions int32) func() error {
 		client := broker.Client(t, manualPartitioner)
@@ -100,7 +100,7 @@ func TestNewPartitionsAreReadFromTheirBeginningThoughTheStartIsLatest(t *testing
 	process := s.start(t)
 	process.must(t, "msg=planned", 1)
 	for partitions := int32(4); partitions <= 8; partitions += 2 { // under load
-		before := repeat(t, 10*time.Millisecond, load(partitions-2))
+		before := repeat(t, 20*time.Millisecond, load(partitions-2))
 		broker.AddPartitions(t, topic, int(partitions))
 		before.stop(t)
 		must(t, load(partitions))

@@ -89,6 +89,34 @@ func TestOpenTransactionEndsAvailableNowAndIsSaid(t *testing.T) {
 	j.judge(t)
 }
 
+// What a coordinator that died can leave as well: nobody ends the transaction but Kafka's own tools.
+func TestTransactionThatHangsIsSaidUntilItIsAborted(t *testing.T) {
+	t.Parallel()
+	broker := kafkatest.Broker(t)
+	j := newJudge(t)
+	topic := broker.Topic(t, 1)
+	s := j.site(t, kafkaSource(broker.Cluster, topic), noteColumns, "")
+	p := &producer{}
+	client := broker.Client(t, manualPartitioner)
+	must(t, func() error { return p.send(client, topic, 1, 10) })
+	abandoned := broker.Begin(t, kgo.TransactionTimeout(10*time.Minute))
+	abandoned.Produce(t, topic, 0, records(unwanted(), 5)...)
+	process := s.start(t)
+	process.must(t, "waiting for records", 1)
+	must(t, func() error { return p.send(client, topic, 1, 10) })
+	if note := s.status(t).Positions[0].Note; !containsFold(note, "an open transaction holds the last stable offset at 10") {
+		t.Errorf("status: %q", note)
+	}
+	said := either(t, 0, 3) // after 30, 60 and 120 seconds
+	process.must(t, "the last stable offset 10 does not move while the high watermark grows", said)
+	broker.AbortHanging(t, topic, 0)
+	process.must(t, "past its last stable offset: works again", min(said, 1))
+	process.must(t, "msg=committed", 2)
+	s.stop(t, process)
+	s.check(t, p)
+	j.judge(t)
+}
+
 func TestMarkersAtTheEndOfATopicEndARunAtOnceAndAreReadOnce(t *testing.T) {
 	t.Parallel()
 	broker := kafkatest.Broker(t)
