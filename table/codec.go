@@ -11,8 +11,11 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// codecProperty names the compression of a table's data files.
-const codecProperty = "delta.parquet.compression.codec"
+// Properties that say how a table's data files are written.
+const (
+	codecProperty    = "delta.parquet.compression.codec"
+	encodingProperty = "sluice.parquet.encoding"
+)
 
 // codec is a compression as a table may ask for it.
 type codec struct {
@@ -33,6 +36,20 @@ func codecOf(properties map[string]string) (codec, error) {
 		return codec{&parquet.Uncompressed, ""}, nil
 	default:
 		return codec{}, fmt.Errorf("table property %s is %q; set it to snappy, zstd, gzip or uncompressed", codecProperty, name)
+	}
+}
+
+// compactOf says whether numbers and texts are stored as differences and lengths (DELTA_BINARY_PACKED,
+// DELTA_LENGTH_BYTE_ARRAY), which is smaller and faster, or as every reader knows them (PLAIN), the default. Texts of which
+// few are different are in a dictionary either way.
+func compactOf(properties map[string]string) (bool, error) {
+	switch name := strings.ToLower(properties[encodingProperty]); name {
+	case "", "compatible":
+		return false, nil
+	case "compact":
+		return true, nil
+	default:
+		return false, fmt.Errorf("table property %s is %q; set it to compatible or compact", encodingProperty, name)
 	}
 }
 

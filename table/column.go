@@ -17,23 +17,36 @@ type column struct {
 	def     int // definition level when it is there
 	rep     int // arrays and maps: repetition level of the second item and later ones
 
+	node               int       // its index among all columns of the file
 	firstLeaf, endLeaf int       // indexes of its leaves
 	children           []*column // struct: fields; array: element; map: key, value
 }
 
-// columnsOf returns the columns of a file that holds the struct's fields, and the paths of its leaves.
-func columnsOf(t *schema.Type) (columns []*column, leaves []string) {
-	root := &column{typ: t}
-	for _, f := range t.Fields {
-		root.add(f.Name, f.Type, f.Nullable, level{}, &leaves)
-	}
-	return root.children, leaves
+// isLeaf says that the column has values of its own.
+func (c *column) isLeaf() bool {
+	return c.typ.Kind != schema.Struct && c.typ.Kind != schema.Array && c.typ.Kind != schema.Map
 }
+
+// columnsOf returns the columns of a file that holds the struct's fields, and how many there are with those inside them.
+func columnsOf(t *schema.Type) (columns []*column, nodes int) {
+	root := &column{typ: t}
+	count := counts{}
+	for _, f := range t.Fields {
+		root.add(f.Name, f.Type, f.Nullable, level{}, &count)
+	}
+	return root.children, count.nodes
+}
+
+type counts struct{ nodes, leaves int }
 
 type level struct{ def, rep int }
 
-func (c *column) add(name string, t *schema.Type, nullable bool, outer level, leaves *[]string) {
-	child := &column{name: name, path: childPath(c.path, name), typ: t, nullable: nullable, nullDef: outer.def, def: outer.def, firstLeaf: len(*leaves)}
+func (c *column) add(name string, t *schema.Type, nullable bool, outer level, count *counts) {
+	child := &column{name: name, path: name, typ: t, nullable: nullable, nullDef: outer.def, def: outer.def, node: count.nodes, firstLeaf: count.leaves}
+	count.nodes++
+	if c.path != "" {
+		child.path = c.path + "." + name
+	}
 	if nullable {
 		child.def++
 	}
@@ -41,28 +54,31 @@ func (c *column) add(name string, t *schema.Type, nullable bool, outer level, le
 	switch t.Kind {
 	case schema.Struct:
 		for _, f := range t.Fields {
-			child.add(f.Name, f.Type, f.Nullable, inner, leaves)
+			child.add(f.Name, f.Type, f.Nullable, inner, count)
 		}
 	case schema.Array, schema.Map:
 		inner = level{def: child.def + 1, rep: outer.rep + 1}
 		child.rep = inner.rep
 		if t.Kind == schema.Map {
-			child.add("key", t.Key, false, inner, leaves)
-			child.add("value", t.Elem, t.ContainsNull, inner, leaves)
+			child.add("key", t.Key, false, inner, count)
+			child.add("value", t.Elem, t.ContainsNull, inner, count)
 			break
 		}
-		child.add("element", t.Elem, t.ContainsNull, inner, leaves)
+		child.add("element", t.Elem, t.ContainsNull, inner, count)
 	default:
-		*leaves = append(*leaves, child.path)
+		count.leaves++
 	}
-	child.endLeaf = len(*leaves)
+	child.endLeaf = count.leaves
 	c.children = append(c.children, child)
 }
 
-// childPath is the dotted path of what is inside of the column at path, or at the top where that is empty.
-func childPath(path, name string) string {
-	if path == "" {
-		return name
+// appendLeafTypes appends the types of the column's leaves.
+func (c *column) appendLeafTypes(types []*schema.Type) []*schema.Type {
+	if c.isLeaf() {
+		return append(types, c.typ)
 	}
-	return path + "." + name
+	for _, child := range c.children {
+		types = child.appendLeafTypes(types)
+	}
+	return types
 }

@@ -127,6 +127,9 @@ func (c *Create) checkProperties() []error {
 	if _, err := codecOf(c.Properties); err != nil {
 		faults = append(faults, err)
 	}
+	if _, err := compactOf(c.Properties); err != nil {
+		faults = append(faults, err)
+	}
 	if _, err := statsChoiceOf(c.Properties); err != nil {
 		faults = append(faults, err)
 	}

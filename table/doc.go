@@ -4,8 +4,8 @@
 // It stands on commitlog, which knows versions and actions but no rows, and on storage. Words: an Append is one batch on its
 // way in; a partition is one combination of values of the table's partition columns; a part is one data file being
 // written. Rows come and go as Arrow records in the types of package schema. From a record to pages the way is bind.go
-// (which array is which column), shred.go (values with their levels) and encoder.go (one Parquet file); from pages to a
-// record it is leaf_reader.go and assemble.go.
+// (which array is which column), levels.go (entries with their levels), page_values.go and texts.go (values as they are
+// encoded), chunk.go (pages) and encoder.go (one Parquet file); from pages to a record it is leaf_reader.go and assemble.go.
 //
 // Invariants:
 //

@@ -1,100 +1,138 @@
 package table
 
 import (
+	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/sluicedata/sluice/schema"
 )
 
 const (
-	chunkRows  = 1024      // rows that are turned into Parquet values at a time
-	chunkBytes = 256 << 10 // or fewer, when they are long
-	pageBytes  = 1 << 20   // raw bytes of a page, at most
-	dictBytes  = 1 << 20   // a dictionary that grows beyond ends, and the rest of the column is stored plain
-	groupBytes = 64 << 20  // raw bytes of a row group
+	pageRows   = 20_000    // rows of a page, at most
+	sliceRows  = 4096      // rows that are taken apart at a time
+	sliceBytes = 256 << 10 // or fewer, when they are long
+	dictBytes  = 1 << 20   // a dictionary that grows beyond ends, and the rest of the column chunk is stored plain
+	groupBytes = 64 << 20  // of a row group, in the memory that it takes: most of it is compressed
 )
+
+// writeBytes are gathered before they are written to a file.
+const writeBytes = 32 << 10
+
+// magic is at both ends of a Parquet file.
+const magic = "PAR1"
 
 // layout is what all data files of one table have in common.
 type layout struct {
-	stored  *schema.Type
 	columns []*column
-	leaves  int
-	paths   []string        // of the leaves, dotted
-	long    map[string]bool // leaves, by path, that have long values
-	parquet *parquet.Schema
+	nodes   int
+	leaves  []*leaf
+	types   []*schema.Type // by leaf
 	codec   codec
-	engine  string // created_by
+	compact bool
+	choice  statsChoice
+	footer  format.FileMetaData // of an empty file
 }
 
-// newLayout returns the layout of files that hold the struct's fields. long are the leaves, by path, that are known to have
-// long values.
-func newLayout(t *schema.Type, c codec, engine string, long map[string]bool) *layout {
-	columns, paths := columnsOf(t)
-	return &layout{stored: t, columns: columns, leaves: len(paths), paths: paths, long: long, parquet: parquetSchema(t, long), codec: c, engine: engine}
-}
-
-// with returns the layout for other long columns.
-func (l *layout) with(long map[string]bool) *layout {
-	changed := *l
-	changed.long = long
-	changed.parquet = parquetSchema(l.stored, long)
-	return &changed
-}
-
-// encoder turns the rows of bound columns into one Parquet file after the other. Its memory is at most one row group's,
-// and the pages being filled. Not safe for concurrent use.
-type encoder struct {
-	layout *layout
-	out    *countingWriter
-	file   *parquet.GenericWriter[any]
-	chunk  [][]parquet.Value // by leaf
-	sized  []int             // values of the chunk whose bytes are counted, by leaf
-	page   []int64           // raw bytes since the last page, by leaf
-	long   []bool            // whether a value was long, by leaf
-	group  int64             // raw bytes since the last row group
-}
-
-func newEncoder(l *layout, pageBuffer int) *encoder {
-	e := &encoder{
-		layout: l, out: &countingWriter{},
-		chunk: make([][]parquet.Value, l.leaves), sized: make([]int, l.leaves), page: make([]int64, l.leaves), long: make([]bool, l.leaves),
+// newLayout returns the layout of files that hold the struct's fields, as a table's properties want them.
+func newLayout(t *schema.Type, properties map[string]string, engine string) (l *layout, err error) {
+	l = &layout{}
+	if l.codec, err = codecOf(properties); err != nil {
+		return nil, err
 	}
-	e.file = parquet.NewGenericWriter[any](e.out, &parquet.WriterConfig{
-		CreatedBy:          l.engine,
-		Schema:             l.parquet,
-		Compression:        l.codec.Codec,
-		DataPageVersion:    1,
-		PageBufferSize:     pageBuffer,
-		WriteBufferSize:    32 << 10,
-		SkipPageBounds:     withoutBounds(l.parquet),
-		DictionaryMaxBytes: dictBytes,
-	}, parquet.DataPageStatistics(false)) // readers go by the column index, which has the same, cut to a bearable length
+	if l.compact, err = compactOf(properties); err != nil {
+		return nil, err
+	}
+	if l.choice, err = statsChoiceOf(properties); err != nil {
+		return nil, err
+	}
+	l.columns, l.nodes = columnsOf(t)
+	// The schema's elements and the columns' order are what parquet-go makes of them.
+	s := parquetSchema(t)
+	var empty bytes.Buffer
+	if err := parquet.NewGenericWriter[any](&empty, &parquet.WriterConfig{Schema: s, CreatedBy: engine}).Close(); err != nil {
+		return nil, fmt.Errorf("lay out the Parquet schema: %w", err)
+	}
+	file, err := parquet.OpenFile(bytes.NewReader(empty.Bytes()), int64(empty.Len()))
+	if err != nil {
+		return nil, fmt.Errorf("lay out the Parquet schema: %w", err)
+	}
+	l.footer = *file.Metadata()
+	for _, path := range s.Columns() {
+		found, _ := s.Lookup(path...)
+		l.leaves = append(l.leaves, &leaf{
+			path: path, physical: format.Type(found.Node.Type().Kind()), maxDef: found.MaxDefinitionLevel, maxRep: found.MaxRepetitionLevel,
+		})
+	}
+	for _, c := range l.columns {
+		l.types = c.appendLeafTypes(l.types)
+	}
+	return l, nil
+}
+
+// encoder turns the rows of bound columns into one Parquet file after the other. It holds a row group: compressed pages, and
+// of each leaf the page that is being filled. Not safe for concurrent use.
+type encoder struct {
+	layout    *layout
+	pageBytes int64 // of a page before compression, about
+	out       *countingWriter
+	shredder  *shredder
+	chunks    []*chunk
+	slice     int // rows that are being taken apart
+	groupRows int64
+	groups    []writtenGroup // of the file
+}
+
+// newEncoder returns an encoder whose pages have about so many bytes before compression.
+func newEncoder(l *layout, pageBytes int64, w *workspace) *encoder {
+	e := &encoder{layout: l, pageBytes: pageBytes, out: &countingWriter{to: bufio.NewWriterSize(nil, writeBytes)}}
+	for i, leaf := range l.leaves {
+		e.chunks = append(e.chunks, newChunk(leaf, l.codec, newPageValues(l.types[i], l), w))
+	}
+	e.shredder = newShredder(l.nodes, func(b *bound, entries entries) error {
+		k := e.chunks[b.firstLeaf]
+		k.add(b, entries, e.slice)
+		if k.buffered() >= e.pageBytes || k.rows >= pageRows {
+			return k.endPage()
+		}
+		return nil
+	})
 	return e
 }
 
 // begin starts a file.
-func (e *encoder) begin(w io.Writer) {
-	*e.out = countingWriter{to: w}
-	e.file.Reset(e.out)
-	clear(e.page)
-	e.group = 0
+func (e *encoder) begin(w io.Writer) error {
+	e.out.to.Reset(w)
+	e.out.n = 0
+	e.groups = nil
+	clear(e.shredder.nulls)
+	for _, k := range e.chunks {
+		k.values.endFile()
+	}
+	_, err := io.WriteString(e.out, magic)
+	return err
 }
 
-// write appends rows, by their index in the record that the columns are bound to.
-func (e *encoder) write(columns []*bound, rows []int32) error {
+// write appends rows, by their index in the record that the columns are bound to. bytes is about what one takes.
+func (e *encoder) write(columns []*bound, rows []int32, bytes int64) error {
+	if err := checkNotNull(columns, rows); err != nil {
+		return err
+	}
+	at := int(min(max(sliceBytes/max(bytes, 1), 1), sliceRows))
 	for len(rows) > 0 {
-		n, err := e.shredChunk(columns, rows)
-		if err != nil {
-			return err
+		e.slice = min(at, len(rows))
+		for _, b := range columns {
+			if err := e.shredder.shred(b, rows[:e.slice]); err != nil {
+				return err
+			}
 		}
-		rows = rows[n:]
-		if err := e.writeChunk(); err != nil {
-			return err
-		}
-		if e.group >= groupBytes {
+		e.groupRows += int64(e.slice)
+		rows = rows[e.slice:]
+		if e.buffered() >= groupBytes {
 			if err := e.endGroup(); err != nil {
 				return err
 			}
@@ -103,103 +141,60 @@ func (e *encoder) write(columns []*bound, rows []int32) error {
 	return nil
 }
 
-// shredChunk fills the chunk with rows from the front, and says how many.
-func (e *encoder) shredChunk(columns []*bound, rows []int32) (int, error) {
-	for leaf := range e.chunk {
-		e.chunk[leaf] = e.chunk[leaf][:0]
-		e.sized[leaf] = 0
+// buffered is about what the row group takes in memory, in bytes.
+func (e *encoder) buffered() int64 {
+	var n int64
+	for _, k := range e.chunks {
+		n += k.pages.memory() + k.buffered()
 	}
-	var size int64
-	for n, row := range rows {
-		if n == chunkRows || size >= chunkBytes {
-			return n, nil
-		}
-		for _, c := range columns {
-			if err := c.shred(e.chunk, int(row)); err != nil {
-				return 0, err
-			}
-		}
-		size += e.sizeUp()
-	}
-	return len(rows), nil
-}
-
-// sizeUp counts the raw bytes of the values that came since the last call.
-func (e *encoder) sizeUp() int64 {
-	var total int64
-	for leaf, values := range e.chunk {
-		var size int64
-		for _, v := range values[e.sized[leaf]:] {
-			raw := rawBytes(v)
-			size += raw
-			e.long[leaf] = e.long[leaf] || raw > longValue
-		}
-		e.sized[leaf] = len(values)
-		e.page[leaf] += size
-		total += size
-	}
-	e.group += total
-	return total
-}
-
-// rawBytes is about what a value takes in a page before compression.
-func rawBytes(v parquet.Value) int64 {
-	if v.IsNull() {
-		return 1
-	}
-	switch v.Kind() {
-	case parquet.ByteArray:
-		return 4 + int64(len(v.ByteArray()))
-	case parquet.FixedLenByteArray:
-		return 16
-	default:
-		return 8
-	}
-}
-
-// writeChunk gives the chunk to the columns' writers, and ends the pages that are long enough.
-func (e *encoder) writeChunk() error {
-	for leaf, w := range e.file.ColumnWriters() {
-		if _, err := w.WriteRowValues(e.chunk[leaf]); err != nil {
-			return fmt.Errorf("encode column %d: %w", leaf, err)
-		}
-		if e.page[leaf] < pageBytes {
-			continue
-		}
-		// A column writer counts only the indexes of values in a dictionary, not the values.
-		if err := w.Flush(); err != nil {
-			return fmt.Errorf("encode column %d: %w", leaf, err)
-		}
-		e.page[leaf] = 0
-	}
-	return nil
+	return n
 }
 
 // endGroup writes the row group so far to the file.
 func (e *encoder) endGroup() error {
-	clear(e.page)
-	e.group = 0
-	if err := e.file.Flush(); err != nil {
-		return fmt.Errorf("write row group: %w", err)
+	if e.groupRows == 0 {
+		return nil
 	}
+	group := writtenGroup{rows: e.groupRows}
+	for _, k := range e.chunks {
+		w, err := k.writeTo(e.out)
+		if err != nil {
+			return fmt.Errorf("write row group: %w", err)
+		}
+		group.chunks = append(group.chunks, w)
+	}
+	e.groups = append(e.groups, group)
+	e.groupRows = 0
 	return nil
 }
 
 // end finishes the file and returns its size in bytes.
 func (e *encoder) end() (int64, error) {
-	if err := e.file.Close(); err != nil {
+	if err := e.endGroup(); err != nil {
+		return 0, err
+	}
+	err := writeFooter(e.out, e.layout.footer, e.groups)
+	if err == nil {
+		err = e.out.to.Flush()
+	}
+	if err != nil {
 		return 0, fmt.Errorf("finish Parquet file: %w", err)
 	}
-	e.group = 0
 	return e.out.n, nil
 }
 
 // size is about what the file would take if it ended here.
-func (e *encoder) size() int64 { return e.file.Size() }
+func (e *encoder) size() int64 {
+	n := e.out.n
+	for _, k := range e.chunks {
+		n += int64(k.pages.len()) + k.buffered()
+	}
+	return n
+}
 
 // countingWriter counts what goes through it.
 type countingWriter struct {
-	to io.Writer
+	to *bufio.Writer
 	n  int64
 }
 

@@ -15,13 +15,14 @@ func (s *Snapshot) Export(ctx context.Context, options ScanOptions, w io.Writer)
 	if err != nil {
 		return 0, err
 	}
-	c, err := codecOf(s.Properties())
+	l, err := newLayout(wanted, s.Properties(), s.table.engine())
 	if err != nil {
 		return 0, err
 	}
-	l := newLayout(wanted, c, s.table.engine(), nil)
-	e := newEncoder(l, filePageBuffer)
-	e.begin(w)
+	e := newEncoder(l, filePageBytes, &workspace{})
+	if err := e.begin(w); err != nil {
+		return 0, err
+	}
 	var rows int64
 	var every []int32
 	err = s.Scan(ctx, options, func(record arrow.Record) error {
@@ -33,7 +34,7 @@ func (s *Snapshot) Export(ctx context.Context, options ScanOptions, w io.Writer)
 			every = append(every, int32(i))
 		}
 		rows += record.NumRows()
-		return e.write(columns, every[:record.NumRows()])
+		return e.write(columns, every[:record.NumRows()], recordBytes(record)/max(record.NumRows(), 1))
 	})
 	if err != nil {
 		return 0, err

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/sluicedata/sluice/schema"
 	"github.com/sluicedata/sluice/storage"
@@ -48,7 +50,24 @@ func openParquet(object storage.Object) (file *parquet.File, err error) {
 	if err := checkFooter(object); err != nil {
 		return nil, err
 	}
-	return parquet.OpenFile(object, object.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	if file, err = parquet.OpenFile(object, object.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true)); err != nil {
+		return nil, err
+	}
+	return file, checkCodecs(file)
+}
+
+// checkCodecs refuses LZ4_RAW: parquet-go gives back other memory than it has decoded into when a page is compressed to
+// more than a third.
+func checkCodecs(file *parquet.File) error {
+	for _, g := range file.Metadata().RowGroups {
+		for _, c := range g.Columns {
+			if c.MetaData.Codec == format.Lz4Raw {
+				return fmt.Errorf("column %s is compressed by LZ4_RAW, which cannot be read; have the engine that wrote the file rewrite it with another codec",
+					strings.Join(c.MetaData.PathInSchema, "."))
+			}
+		}
+	}
+	return nil
 }
 
 // checkFooter holds the footer's length against the file's before anything is allocated for it.

@@ -38,15 +38,15 @@ func (f *groupField) Value(reflect.Value) reflect.Value { return reflect.Value{}
 
 // parquetSchema returns the schema of data files that hold the struct's fields, in the Parquet types that Delta's
 // writers agree on: lists and maps in three levels, timestamps in microseconds, decimals in the smallest type that holds
-// them, integers without annotation but for those of 8 and 16 bits. long are the leaves, by path, that have long values.
-func parquetSchema(t *schema.Type, long map[string]bool) *parquet.Schema {
-	return parquet.NewSchema("spark_schema", structNode("", t, long))
+// them, integers without annotation but for those of 8 and 16 bits.
+func parquetSchema(t *schema.Type) *parquet.Schema {
+	return parquet.NewSchema("spark_schema", structNode(t))
 }
 
-func structNode(path string, t *schema.Type, longs map[string]bool) parquet.Node {
+func structNode(t *schema.Type) parquet.Node {
 	g := &group{fields: make([]parquet.Field, len(t.Fields))}
 	for i, f := range t.Fields {
-		g.fields[i] = &groupField{Node: optional(typeNode(childPath(path, f.Name), f.Type, longs), f.Nullable), name: f.Name}
+		g.fields[i] = &groupField{Node: optional(typeNode(f.Type), f.Nullable), name: f.Name}
 	}
 	return g
 }
@@ -58,26 +58,16 @@ func optional(n parquet.Node, nullable bool) parquet.Node {
 	return parquet.Required(n)
 }
 
-func typeNode(path string, t *schema.Type, longs map[string]bool) parquet.Node {
+func typeNode(t *schema.Type) parquet.Node {
 	switch t.Kind {
 	case schema.Struct:
-		return structNode(path, t, longs)
+		return structNode(t)
 	case schema.Array:
-		return parquet.List(optional(typeNode(childPath(path, "element"), t.Elem, longs), t.ContainsNull))
+		return parquet.List(optional(typeNode(t.Elem), t.ContainsNull))
 	case schema.Map:
-		return parquet.Map(parquet.Required(typeNode(childPath(path, "key"), t.Key, longs)), optional(typeNode(childPath(path, "value"), t.Elem, longs), t.ContainsNull))
-	case schema.String:
-		if longs[path] {
-			return parquet.Encoded(parquet.Leaf(long{parquet.String().Type()}), &parquet.Plain)
-		}
-		return parquet.Encoded(parquet.String(), &parquet.RLEDictionary)
-	case schema.Binary:
-		if longs[path] {
-			return parquet.Encoded(parquet.Leaf(long{parquet.ByteArrayType}), &parquet.Plain)
-		}
-		return parquet.Encoded(parquet.Leaf(parquet.ByteArrayType), &parquet.Plain)
+		return parquet.Map(parquet.Required(typeNode(t.Key)), optional(typeNode(t.Elem), t.ContainsNull))
 	default:
-		return parquet.Encoded(leafNode(t), &parquet.Plain)
+		return leafNode(t)
 	}
 }
 
@@ -85,6 +75,8 @@ func leafNode(t *schema.Type) parquet.Node {
 	switch t.Kind {
 	case schema.Boolean:
 		return parquet.Leaf(parquet.BooleanType)
+	case schema.String:
+		return parquet.String()
 	case schema.Byte:
 		return parquet.Int(8)
 	case schema.Short:
@@ -94,9 +86,9 @@ func leafNode(t *schema.Type) parquet.Node {
 	case schema.Long:
 		return parquet.Leaf(bare{parquet.Int64Type})
 	case schema.Float:
-		return parquet.Leaf(unbounded{parquet.FloatType})
+		return parquet.Leaf(parquet.FloatType)
 	case schema.Double:
-		return parquet.Leaf(unbounded{parquet.DoubleType})
+		return parquet.Leaf(parquet.DoubleType)
 	case schema.Decimal:
 		return decimalNode(t)
 	case schema.Date:
@@ -124,7 +116,7 @@ func decimalNode(t *schema.Type) parquet.Node {
 	case t.Precision <= 18:
 		return parquet.Decimal(t.Scale, t.Precision, parquet.Int64Type)
 	default:
-		return parquet.Decimal(t.Scale, t.Precision, unbounded{parquet.FixedLenByteArrayType(decimalBytes(t.Precision))})
+		return parquet.Decimal(t.Scale, t.Precision, parquet.FixedLenByteArrayType(decimalBytes(t.Precision)))
 	}
 }
 

@@ -2,6 +2,7 @@ package table
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -16,7 +17,6 @@ type part struct {
 	key    string
 	staged storage.Staged
 	enc    *encoder
-	stats  *stats
 }
 
 // finished is a data file that is complete and published, but that nothing refers to yet.
@@ -31,22 +31,16 @@ func partKey(folder string, number int, infix string) string {
 	return fmt.Sprintf("%spart-%05d-%s.c000%s.parquet", folder, number, uuid.NewString(), infix)
 }
 
-func beginPart(ctx context.Context, store storage.Store, key string, enc *encoder, s *stats) (*part, error) {
+func beginPart(ctx context.Context, store storage.Store, key string, enc *encoder) (*part, error) {
 	staged, err := store.Stage(ctx, key)
 	if err != nil {
 		return nil, err
 	}
-	enc.begin(staged)
-	return &part{key: key, staged: staged, enc: enc, stats: s}, nil
-}
-
-// write appends rows, by their index in the record that the columns are bound to.
-func (p *part) write(columns []*bound, rows []int32) error {
-	if err := p.enc.write(columns, rows); err != nil {
-		return err
+	p := &part{key: key, staged: staged, enc: enc}
+	if err := enc.begin(staged); err != nil {
+		return nil, errors.Join(err, staged.Abort(ctx))
 	}
-	p.stats.observe(columns, rows)
-	return nil
+	return p, nil
 }
 
 // finish completes the file and publishes it.
@@ -58,16 +52,17 @@ func (p *part) finish(ctx context.Context, values map[string]*string, now time.T
 	if err := p.staged.Publish(ctx); err != nil {
 		return finished{}, err
 	}
+	stats := p.enc.stats()
 	return finished{
 		staged: p.staged,
-		rows:   p.stats.rows,
+		rows:   stats.rows,
 		add: commitlog.Add{
 			Path:             p.key,
 			PartitionValues:  values,
 			Size:             size,
 			ModificationTime: now.UnixMilli(),
 			DataChange:       true,
-			Stats:            p.stats.render(),
+			Stats:            stats.render(),
 		},
 	}, nil
 }

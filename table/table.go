@@ -5,7 +5,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/sluicedata/sluice/commitlog"
@@ -39,9 +38,6 @@ type Table struct {
 	store   storage.Store
 	log     *commitlog.Log
 	options Options
-
-	mu   sync.Mutex
-	long map[string]bool // leaves, by path, that had long values; never changed, but replaced
 }
 
 // New returns the table whose folder is the store's root. It does no I/O, and the table need not exist.
@@ -56,18 +52,6 @@ func New(store storage.Store, options Options) *Table {
 		options.Now = time.Now
 	}
 	return &Table{store: store, log: commitlog.New(store), options: options}
-}
-
-func (t *Table) longColumns() map[string]bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.long
-}
-
-func (t *Table) setLongColumns(long map[string]bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.long = long
 }
 
 // Log is the table's transaction log, for who has to see commits as they are.

@@ -11,10 +11,10 @@ import (
 	"github.com/sluicedata/sluice/schema"
 )
 
-// openPageBuffer is the size, in bytes, of a column's page while many files are open; filePageBuffer while there is one.
+// openPageBytes is the size of a page before compression while many files are open; filePageBytes while there is one.
 const (
-	openPageBuffer = 64 << 10
-	filePageBuffer = 256 << 10
+	openPageBytes = 64 << 10
+	filePageBytes = 1 << 20
 )
 
 // writer turns records into data files, at least one for each partition that has rows.
@@ -25,7 +25,6 @@ const (
 type writer struct {
 	table       *Table
 	layout      *layout
-	choice      statsChoice
 	partitioner *partitioner
 	target      int64 // bytes of a file
 	keepOpen    int
@@ -35,17 +34,19 @@ type writer struct {
 	blocks   []block
 	retained int64 // bytes of blocks
 
-	open  []*partitionRows // with a part
-	spare []*encoder
-	done  []finished
-	rows  int64
-	held  int64 // retained and buffered bytes, as counted
+	open      []*partitionRows // with a part
+	spare     []*encoder
+	workspace workspace
+	done      []finished
+	rows      int64
+	held      int64 // retained and buffered bytes, as counted
 }
 
 // block is a record that is retained until its rows are written.
 type block struct {
-	record  arrow.Record
-	columns []*bound
+	record   arrow.Record
+	columns  []*bound
+	rowBytes int64 // of a row on average
 }
 
 // partitionRows are a partition's rows that are not written yet, and its open file.
@@ -69,13 +70,6 @@ func newWriter(t *Table, s *schema.Type, partitions []string, properties map[str
 	if w.partitioner, err = newPartitioner(s, partitions); err != nil {
 		return nil, err
 	}
-	c, err := codecOf(properties)
-	if err != nil {
-		return nil, err
-	}
-	if w.choice, err = statsChoiceOf(properties); err != nil {
-		return nil, err
-	}
 	if w.target, err = targetSizeOf(properties); err != nil {
 		return nil, err
 	}
@@ -91,8 +85,10 @@ func newWriter(t *Table, s *schema.Type, partitions []string, properties map[str
 	if err := errors.Join(checkStorable("", stored)...); err != nil {
 		return nil, err
 	}
-	w.layout = newLayout(stored, c, t.engine(), t.longColumns())
-	w.keepOpen = int(min(int64(t.options.OpenFiles), max(1, t.options.Memory.Room()/4/int64(openPageBuffer*w.layout.leaves))))
+	if w.layout, err = newLayout(stored, properties, t.engine()); err != nil {
+		return nil, err
+	}
+	w.keepOpen = int(min(int64(t.options.OpenFiles), max(1, t.options.Memory.Room()/4/int64(openPageBytes*len(w.layout.leaves)))))
 	return w, nil
 }
 
@@ -137,8 +133,9 @@ func (w *writer) write(ctx context.Context, record arrow.Record) error {
 // split retains the record and gives its rows to their partitions.
 func (w *writer) split(record arrow.Record, columns []*bound) error {
 	record.Retain()
-	w.blocks = append(w.blocks, block{record, columns})
-	w.retained += recordBytes(record) + 4*record.NumRows()
+	bytes := recordBytes(record)
+	w.blocks = append(w.blocks, block{record, columns, bytes / record.NumRows()})
+	w.retained += bytes + 4*record.NumRows()
 	at := len(w.blocks) - 1
 	if !w.partitioned() {
 		w.whole(at, int(record.NumRows()))
@@ -197,13 +194,13 @@ func (w *writer) release() {
 	w.count()
 }
 
-// sliceRows is how many rows go into a file before its size is looked at again.
-const sliceRows = 16 << 10
+// lookRows is how many rows go into a file before its size is looked at again.
+const lookRows = 16 << 10
 
 func (w *writer) writePending(ctx context.Context, p *partitionRows) error {
 	for _, pending := range p.pending {
-		for rows := range slices.Chunk(pending.rows, sliceRows) {
-			if err := w.writeRows(ctx, p, w.blocks[pending.block].columns, rows); err != nil {
+		for rows := range slices.Chunk(pending.rows, lookRows) {
+			if err := w.writeRows(ctx, p, w.blocks[pending.block], rows); err != nil {
 				return err
 			}
 		}
@@ -217,7 +214,7 @@ func (w *writer) writePending(ctx context.Context, p *partitionRows) error {
 	return nil
 }
 
-func (w *writer) writeRows(ctx context.Context, p *partitionRows, columns []*bound, rows []int32) error {
+func (w *writer) writeRows(ctx context.Context, p *partitionRows, from block, rows []int32) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -226,14 +223,10 @@ func (w *writer) writeRows(ctx context.Context, p *partitionRows, columns []*bou
 			return err
 		}
 	}
-	if err := p.part.write(columns, rows); err != nil {
+	if err := p.part.enc.write(from.columns, rows, from.rowBytes); err != nil {
 		return err
 	}
-	if found := p.part.enc.longColumns(); found != nil {
-		w.table.setLongColumns(found)
-		w.layout, w.spare = w.layout.with(found), nil
-	}
-	if p.part.enc.size() >= w.target || p.part.enc.layout != w.layout {
+	if p.part.enc.size() >= w.target {
 		return w.finishPart(ctx, p)
 	}
 	if err := w.relieve(); err != nil {
@@ -246,7 +239,7 @@ func (w *writer) writeRows(ctx context.Context, p *partitionRows, columns []*bou
 func (w *writer) beginPart(ctx context.Context, p *partitionRows) error {
 	enc := w.encoder()
 	key := partKey(p.folder, len(w.done)+len(w.open), w.layout.codec.infix)
-	part, err := beginPart(ctx, w.table.store, key, enc, newStats(w.layout.columns, w.choice))
+	part, err := beginPart(ctx, w.table.store, key, enc)
 	if err != nil {
 		return err
 	}
@@ -262,9 +255,9 @@ func (w *writer) encoder() *encoder {
 		return enc
 	}
 	if w.partitioned() {
-		return newEncoder(w.layout, openPageBuffer)
+		return newEncoder(w.layout, openPageBytes, &w.workspace)
 	}
-	return newEncoder(w.layout, filePageBuffer)
+	return newEncoder(w.layout, filePageBytes, &w.workspace)
 }
 
 func (w *writer) finishPart(ctx context.Context, p *partitionRows) error {
@@ -277,9 +270,7 @@ func (w *writer) finishPart(ctx context.Context, p *partitionRows) error {
 		return err
 	}
 	w.done = append(w.done, f)
-	if p.part.enc.layout == w.layout {
-		w.spare = append(w.spare, p.part.enc)
-	}
+	w.spare = append(w.spare, p.part.enc)
 	p.part = nil
 	w.open = slices.DeleteFunc(w.open, func(o *partitionRows) bool { return o == p })
 	w.count()
@@ -292,7 +283,7 @@ func (w *writer) relieve() error {
 	for w.buffered() > share {
 		largest := w.open[0]
 		for _, p := range w.open {
-			if p.part.enc.group > largest.part.enc.group {
+			if p.part.enc.buffered() > largest.part.enc.buffered() {
 				largest = p
 			}
 		}
@@ -307,7 +298,7 @@ func (w *writer) relieve() error {
 func (w *writer) buffered() int64 {
 	var n int64
 	for _, p := range w.open {
-		n += p.part.enc.group
+		n += p.part.enc.buffered()
 	}
 	return n
 }

@@ -1,0 +1,292 @@
+package table
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// chunk is the column chunk of one leaf in the row group that is being filled: the page to come, and the pages before it,
+// compressed. Not safe for concurrent use.
+type chunk struct {
+	leaf      *leaf
+	codec     codec
+	values    pageValues
+	workspace *workspace
+
+	// The page to come.
+	levels  int // values, absent ones included
+	rows    int
+	nulls   int64
+	def     []uint8 // absent as long as no value is
+	rep     []uint8 // of leaves in lists
+	present []int32 // scratch
+
+	// The pages before it.
+	pages    blocks // each page behind its header
+	raw      int64  // what they take uncompressed, headers included
+	metadata format.ColumnMetaData
+	columns  format.ColumnIndex
+	offsets  format.OffsetIndex // relative to the first page
+	bounded  bool               // every page with values has limits
+	firstRow int64              // of the page to come, in the row group
+}
+
+// leaf is what all chunks of a leaf have in common.
+type leaf struct {
+	path     []string
+	physical format.Type
+	maxDef   int
+	maxRep   int
+}
+
+func newChunk(l *leaf, c codec, values pageValues, w *workspace) *chunk {
+	k := &chunk{leaf: l, codec: c, values: values, workspace: w, pages: blocks{workspace: w}}
+	k.beginGroup()
+	return k
+}
+
+func (k *chunk) beginGroup() {
+	k.pages.reset()
+	k.raw, k.firstRow, k.bounded = 0, 0, true
+	k.metadata = format.ColumnMetaData{
+		Type: k.leaf.physical, PathInSchema: k.leaf.path, Codec: k.codec.CompressionCodec(),
+		Encoding: []format.Encoding{format.RLE}, // of the levels
+	}
+	k.columns, k.offsets = format.ColumnIndex{}, format.OffsetIndex{}
+}
+
+// add takes in entries of so many rows.
+func (k *chunk) add(b *bound, e entries, rows int) {
+	present := e.at
+	if e.absent > 0 {
+		present = k.present[:0]
+		for _, at := range e.at {
+			if at >= 0 {
+				present = append(present, at)
+			}
+		}
+		k.present = present
+	}
+	k.addLevels(e, uint8(k.leaf.maxDef))
+	if len(present) > 0 {
+		k.values.add(b.values, present)
+	}
+	k.levels += len(e.at)
+	k.rows += rows
+	k.nulls += int64(e.absent)
+}
+
+func (k *chunk) addLevels(e entries, there uint8) {
+	k.rep = append(k.rep, e.rep...)
+	switch {
+	case e.absent == 0 && k.nulls == 0: // nothing is absent yet
+		return
+	case k.nulls == 0:
+		k.def = appendTimes(k.def, there, k.levels)
+	}
+	if e.absent == 0 {
+		k.def = appendTimes(k.def, there, len(e.at))
+		return
+	}
+	for _, at := range e.at {
+		k.def = append(k.def, definition(at, there))
+	}
+}
+
+func appendTimes(b []uint8, level uint8, times int) []uint8 {
+	b = slices.Grow(b, times)
+	for range times {
+		b = append(b, level)
+	}
+	return b
+}
+
+// buffered is about what the page to come takes, in bytes.
+func (k *chunk) buffered() int64 { return k.values.size() + int64(len(k.def)+len(k.rep)) }
+
+// endPage encodes and compresses the page to come, if there is anything in it.
+func (k *chunk) endPage() error {
+	if k.levels == 0 {
+		return nil
+	}
+	k.workspace.body = k.appendLevels(k.workspace.body[:0])
+	body, encoding, err := k.values.encode(k.workspace.body)
+	if err != nil {
+		return fmt.Errorf("encode column %v: %w", k.leaf.path, err)
+	}
+	k.workspace.body = body
+	limits := k.values.page()
+	statistics := k.statistics(limits, k.nulls)
+	size := int64(k.pages.len())
+	if err := k.compress(format.PageHeader{
+		Type: format.DataPage,
+		DataPageHeader: thrift.New(format.DataPageHeader{
+			NumValues: int32(k.levels), Encoding: encoding, DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE,
+			Statistics: statistics,
+		}),
+	}); err != nil {
+		return err
+	}
+	k.pages.append(k.workspace.header)
+	k.pages.append(k.workspace.compressed)
+	k.index(limits, size)
+	k.count(format.DataPage, encoding)
+	k.metadata.NumValues += int64(k.levels)
+	k.metadata.Statistics.NullCount += k.nulls
+	k.firstRow += int64(k.rows)
+	k.values.endPage()
+	k.levels, k.rows, k.nulls, k.def, k.rep = 0, 0, 0, k.def[:0], k.rep[:0]
+	return nil
+}
+
+// appendLevels appends the page's levels as a data page of version 1 has them in front of its values.
+func (k *chunk) appendLevels(b []byte) []byte {
+	if k.leaf.maxRep > 0 {
+		b = withLength(b, func(b []byte) []byte { return appendHybrid(b, k.rep, widthOf(k.leaf.maxRep)) })
+	}
+	if k.leaf.maxDef > 0 {
+		b = withLength(b, func(b []byte) []byte {
+			if k.nulls == 0 {
+				return appendRun(b, k.levels, uint32(k.leaf.maxDef), widthOf(k.leaf.maxDef))
+			}
+			return appendHybrid(b, k.def, widthOf(k.leaf.maxDef))
+		})
+	}
+	return b
+}
+
+// withLength appends what fill does, with its length in front.
+func withLength(b []byte, fill func([]byte) []byte) []byte {
+	start := len(b)
+	b = fill(append(b, 0, 0, 0, 0))
+	binary.LittleEndian.PutUint32(b[start:], uint32(len(b)-start-4))
+	return b
+}
+
+// compress makes the body a compressed page, and its header.
+func (k *chunk) compress(header format.PageHeader) (err error) {
+	if k.workspace.compressed, err = k.codec.Encode(k.workspace.compressed, k.workspace.body); err != nil {
+		return fmt.Errorf("compress column %v: %w", k.leaf.path, err)
+	}
+	header.UncompressedPageSize, header.CompressedPageSize = int32(len(k.workspace.body)), int32(len(k.workspace.compressed))
+	if k.workspace.header, err = marshal(header); err != nil {
+		return err
+	}
+	k.raw += int64(len(k.workspace.header) + len(k.workspace.body))
+	return nil
+}
+
+// index adds the page that was just appended behind so many bytes to the chunk's indexes.
+func (k *chunk) index(l limits, before int64) {
+	k.offsets.PageLocations = append(k.offsets.PageLocations, format.PageLocation{
+		Offset: before, CompressedPageSize: int32(int64(k.pages.len()) - before), FirstRowIndex: k.firstRow,
+	})
+	onlyNulls := k.nulls == int64(k.levels)
+	if !onlyNulls && !l.ok {
+		k.bounded = false
+	}
+	if !l.ok {
+		l = limits{}
+	}
+	k.columns.NullPages = append(k.columns.NullPages, onlyNulls)
+	k.columns.NullCounts = append(k.columns.NullCounts, k.nulls)
+	k.columns.MinValues = append(k.columns.MinValues, slices.Clone(l.low))
+	k.columns.MaxValues = append(k.columns.MaxValues, slices.Clone(l.high))
+}
+
+// count adds a page to the chunk's counts of encodings.
+func (k *chunk) count(page format.PageType, encoding format.Encoding) {
+	if !slices.Contains(k.metadata.Encoding, encoding) {
+		k.metadata.Encoding = append(k.metadata.Encoding, encoding)
+	}
+	for i := range k.metadata.EncodingStats {
+		if s := &k.metadata.EncodingStats[i]; s.PageType == page && s.Encoding == encoding {
+			s.Count++
+			return
+		}
+	}
+	k.metadata.EncodingStats = append(k.metadata.EncodingStats, format.PageEncodingStats{PageType: page, Encoding: encoding, Count: 1})
+}
+
+func (k *chunk) statistics(l limits, nulls int64) format.Statistics {
+	s := format.Statistics{NullCount: nulls}
+	if l.ok {
+		s.MinValue, s.MaxValue = slices.Clone(l.low), slices.Clone(l.high)
+	}
+	return s
+}
+
+// written is a chunk in a file.
+type written struct {
+	chunk   format.ColumnChunk
+	columns *format.ColumnIndex // nil: there is none
+	offsets format.OffsetIndex
+}
+
+// writeTo writes the chunk's pages, the dictionary first, and begins a new row group.
+func (k *chunk) writeTo(out *countingWriter) (w written, err error) {
+	if err := k.endPage(); err != nil {
+		return w, err
+	}
+	m := &k.metadata
+	start := out.n
+	if err := k.writeDictionary(out); err != nil {
+		return w, err
+	}
+	m.DataPageOffset = out.n
+	if err := k.pages.writeTo(out); err != nil {
+		return w, err
+	}
+	for i := range k.offsets.PageLocations {
+		k.offsets.PageLocations[i].Offset += m.DataPageOffset
+	}
+	m.TotalCompressedSize, m.TotalUncompressedSize = out.n-start, k.raw
+	group := k.values.group()
+	m.Statistics = k.statistics(limits{group.low, group.high, group.ok && k.bounded}, m.Statistics.NullCount)
+	w = written{chunk: format.ColumnChunk{FileOffset: start, MetaData: *m}, offsets: k.offsets}
+	if k.bounded {
+		columns := k.columns
+		w.columns = &columns
+	}
+	k.values.endGroup()
+	k.beginGroup()
+	return w, nil
+}
+
+// writeDictionary writes the dictionary page, if there is one.
+func (k *chunk) writeDictionary(out *countingWriter) error {
+	texts, ok := k.values.(*texts)
+	if !ok {
+		return nil
+	}
+	plain, n := texts.dictionary()
+	if n == 0 {
+		return nil
+	}
+	k.metadata.DictionaryPageOffset = out.n
+	k.count(format.DictionaryPage, format.Plain)
+	k.workspace.body = append(k.workspace.body[:0], plain...)
+	if err := k.compress(format.PageHeader{
+		Type:                 format.DictionaryPage,
+		DictionaryPageHeader: thrift.New(format.DictionaryPageHeader{NumValues: int32(n), Encoding: format.Plain}),
+	}); err != nil {
+		return err
+	}
+	if _, err := out.Write(k.workspace.header); err != nil {
+		return err
+	}
+	_, err := out.Write(k.workspace.compressed)
+	return err
+}
+
+func marshal(v any) ([]byte, error) {
+	b, err := thrift.Marshal(&thrift.CompactProtocol{}, v)
+	if err != nil {
+		return nil, fmt.Errorf("encode Parquet metadata: %w", err)
+	}
+	return b, nil
+}

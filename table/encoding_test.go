@@ -1,0 +1,108 @@
+package table
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/rle"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+func TestHybridIsWhatOthersDecode(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for width := 1; width <= 32; width++ {
+		for range 50 {
+			var values []uint32
+			for range r.IntN(20) {
+				v := uint32(r.Uint64N(1 << width))
+				for range 1 + r.IntN(1+r.IntN(40)) {
+					values = append(values, v)
+				}
+				for range r.IntN(20) {
+					values = append(values, uint32(r.Uint64N(1<<width)))
+				}
+			}
+			got, err := (&rle.DictionaryEncoding{}).DecodeInt32(nil, appendHybrid([]byte{byte(width)}, values, width))
+			if err != nil {
+				t.Fatal(err)
+			}
+			// What fills the last group up comes out as well.
+			if len(got) < len(values) || len(got) > len(values)+7 || !slices.Equal(recast[int32](got[:len(values)]), signed(values)) {
+				t.Fatalf("width %d: %v comes back as %v", width, values, got)
+			}
+		}
+	}
+}
+
+func signed(values []uint32) []int32 {
+	out := make([]int32, len(values))
+	for i, v := range values {
+		out[i] = int32(v)
+	}
+	return out
+}
+
+func TestDictionaryNumbersTextsInTheirOrder(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 2))
+	d := newDictionary()
+	for range 3 {
+		known := map[string]uint32{}
+		for page := range 3 {
+			fresh := map[string]bool{}
+			for range 500 {
+				text := fmt.Sprint(r.IntN(300 * (page + 1)))
+				want, ok := known[text]
+				if !ok {
+					want = uint32(len(known))
+					known[text] = want
+				}
+				number, first := d.add([]byte(text))
+				if number != want || first == fresh[text] || string(d.text(number)) != text {
+					t.Fatalf("%q: number %d (%q), want %d; the first of its page: %v", text, number, d.text(number), want, first)
+				}
+				fresh[text] = true
+			}
+			d.endPage()
+		}
+		d.reset()
+	}
+}
+
+// TestRowsComeBackInEachEncodingAndCodec writes rows of all types, in pages and row groups of all sizes.
+func TestRowsComeBackInEachEncodingAndCodec(t *testing.T) {
+	s := parseSchema(t, "z:byte,y:short NOT NULL,x:int,w:long,v:float,u:double,t:decimal(9,2),s:decimal(18,0),r:decimal(38,10),q:string,p:binary,"+
+		"o:date,n:timestamp,m:boolean,l:array<string>,k:map<string,array<int>>,j:struct<b:int,a:array<struct<c:string,d:timestamp_ntz>>>")
+	r := rand.New(rand.NewPCG(3, 3))
+	for _, encoding := range []string{"compatible", "compact"} {
+		for _, codec := range []string{"snappy", "zstd", "gzip", "uncompressed"} {
+			first, second := randomRecord(r, s, 1+r.IntN(9000)), randomRecord(r, s, 1+r.IntN(300))
+			body := writtenFile(t, s, map[string]string{encodingProperty: encoding, codecProperty: codec}, first, second)
+			got, err := readBytes(t, body, s)
+			if err != nil || !slices.Equal(got, append(rowTexts(first), rowTexts(second)...)) {
+				t.Errorf("%s, %s: rows differ: %v", encoding, codec, err)
+			}
+		}
+	}
+}
+
+func TestCompactEncodingStoresDifferences(t *testing.T) {
+	s := parseSchema(t, "a:int,b:long,c:timestamp,d:string,e:date")
+	body := writtenFile(t, s, map[string]string{encodingProperty: "compact"}, randomRecord(rand.New(rand.NewPCG(5, 5)), s, 5000))
+	f, err := parquet.OpenFile(bytes.NewReader(body), int64(len(body)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range f.Metadata().RowGroups[0].Columns {
+		want := format.DeltaBinaryPacked
+		if c.MetaData.PathInSchema[0] == "d" {
+			want = format.DeltaLengthByteArray
+		}
+		if !slices.Contains(c.MetaData.Encoding, want) || slices.Contains(c.MetaData.Encoding, format.Plain) {
+			t.Errorf("column %v: %v", c.MetaData.PathInSchema, c.MetaData.Encoding)
+		}
+	}
+}

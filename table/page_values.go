@@ -1,0 +1,369 @@
+package table
+
+import (
+	"encoding/binary"
+	"math"
+	"unsafe"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/bitutil"
+	"github.com/apache/arrow/go/v17/arrow/decimal128"
+	"github.com/parquet-go/parquet-go/encoding/delta"
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/sluicedata/sluice/schema"
+)
+
+// pageValues are the values of one leaf on their way into its pages, nulls left out, in the form from which they are
+// encoded soonest. They know the bounds of the page that is being filled, of the row group and of the file. Not safe for
+// concurrent use.
+type pageValues interface {
+	// add takes in values of an Arrow array of the leaf's type: at is ascending, not empty, and none of them is null.
+	add(values arrow.Array, at []int32)
+	// size is about what the page takes before compression, in bytes.
+	size() int64
+	// encode appends the page's values in the encoding that it names.
+	encode(b []byte) ([]byte, format.Encoding, error)
+	// page and group are the limits of the page and of the row group's ended pages. They are valid until the next call.
+	page() limits
+	group() limits
+	// file are the bounds of the file's ended row groups; nil for types that have none.
+	file() bounds
+	// endPage, endGroup and endFile forget the values and bounds, after those of the page have become the group's, and those
+	// of the group the file's.
+	endPage()
+	endGroup()
+	endFile()
+}
+
+// limits are a least and a greatest value in Parquet's PLAIN encoding, or values that are outside of these.
+type limits struct {
+	low, high []byte
+	ok        bool // false: there are none on whose order all readers agree
+}
+
+// newPageValues returns the values of a leaf.
+func newPageValues(t *schema.Type, l *layout) pageValues {
+	switch t.Kind {
+	case schema.Boolean:
+		return &booleans{}
+	case schema.Byte:
+		return newInts(t, l, widen(func(a arrow.Array) []int8 { return a.(*array.Int8).Int8Values() }), delta32)
+	case schema.Short:
+		return newInts(t, l, widen(func(a arrow.Array) []int16 { return a.(*array.Int16).Int16Values() }), delta32)
+	case schema.Integer:
+		return newInts(t, l, same(func(a arrow.Array) []int32 { return a.(*array.Int32).Int32Values() }), delta32)
+	case schema.Date:
+		return newInts(t, l, same(func(a arrow.Array) []int32 { return recast[int32](a.(*array.Date32).Date32Values()) }), delta32)
+	case schema.Long:
+		return newInts(t, l, same(func(a arrow.Array) []int64 { return a.(*array.Int64).Int64Values() }), delta64)
+	case schema.Timestamp, schema.TimestampNTZ:
+		return newInts(t, l, same(func(a arrow.Array) []int64 { return recast[int64](a.(*array.Timestamp).TimestampValues()) }), delta64)
+	case schema.Float:
+		return newFloats(same(func(a arrow.Array) []float32 { return a.(*array.Float32).Float32Values() }))
+	case schema.Double:
+		return newFloats(same(func(a arrow.Array) []float64 { return a.(*array.Float64).Float64Values() }))
+	case schema.Decimal:
+		return newDecimals(t)
+	default:
+		return newTexts(t, l)
+	}
+}
+
+// taker appends the numbers of an array at the indexes.
+type taker[T any] func(to []T, a arrow.Array, at []int32) []T
+
+// same takes from arrays that hold the numbers as they are stored.
+func same[T any](values func(arrow.Array) []T) taker[T] {
+	return func(to []T, a arrow.Array, at []int32) []T {
+		from := values(a)
+		if first, last := at[0], at[len(at)-1]; int(last-first) == len(at)-1 {
+			return append(to, from[first:last+1]...)
+		}
+		for _, i := range at {
+			to = append(to, from[i])
+		}
+		return to
+	}
+}
+
+// widen takes from arrays of smaller numbers.
+func widen[S int8 | int16](values func(arrow.Array) []S) taker[int32] {
+	return func(to []int32, a arrow.Array, at []int32) []int32 {
+		from := values(a)
+		for _, i := range at {
+			to = append(to, int32(from[i]))
+		}
+		return to
+	}
+}
+
+// recast returns the same numbers under another name of their type.
+func recast[T, S ~int32 | ~int64](values []S) []T {
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(values))), len(values))
+}
+
+// plain are numbers as they lie in memory: that is Parquet's PLAIN encoding on little-endian machines, to which Arrow's
+// buffers are bound as well.
+func plain[T int32 | int64 | float32 | float64](values []T) []byte {
+	var v T
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), len(values)*int(unsafe.Sizeof(v)))
+}
+
+// ints are whatever is stored as an integer of its own order.
+type ints[T int32 | int64] struct {
+	take     taker[T]
+	pack     func(b []byte, values []T) ([]byte, error) // nil: PLAIN
+	values   []T
+	packed   []byte
+	ofPage   intBounds
+	ofGroup  intBounds
+	ofFile   intBounds
+	low, top [1]T // what limits points to
+}
+
+func newInts[T int32 | int64](t *schema.Type, l *layout, take taker[T], pack func([]byte, []T) ([]byte, error)) *ints[T] {
+	b := newIntBounds(t)
+	v := &ints[T]{take: take, ofPage: b, ofGroup: b, ofFile: b}
+	if l.compact {
+		v.pack = pack
+	}
+	return v
+}
+
+func delta32(b []byte, values []int32) ([]byte, error) {
+	return (&delta.BinaryPackedEncoding{}).EncodeInt32(b, values)
+}
+
+func delta64(b []byte, values []int64) ([]byte, error) {
+	return (&delta.BinaryPackedEncoding{}).EncodeInt64(b, values)
+}
+
+func (v *ints[T]) add(a arrow.Array, at []int32) {
+	n := len(v.values)
+	v.values = v.take(v.values, a, at)
+	low, high := v.values[n], v.values[n]
+	for _, x := range v.values[n:] {
+		low, high = min(low, x), max(high, x)
+	}
+	v.ofPage.min, v.ofPage.max = min(v.ofPage.min, int64(low)), max(v.ofPage.max, int64(high))
+}
+
+func (v *ints[T]) size() int64 { return int64(len(plain(v.values))) }
+
+func (v *ints[T]) encode(b []byte) ([]byte, format.Encoding, error) {
+	if v.pack == nil {
+		return append(b, plain(v.values)...), format.Plain, nil
+	}
+	var err error
+	v.packed, err = v.pack(v.packed[:0], v.values)
+	return append(b, v.packed...), format.DeltaBinaryPacked, err
+}
+
+func (v *ints[T]) limits(b *intBounds) limits {
+	v.low[0], v.top[0] = T(b.min), T(b.max)
+	return limits{plain(v.low[:]), plain(v.top[:]), b.seen()}
+}
+
+func (v *ints[T]) page() limits  { return v.limits(&v.ofPage) }
+func (v *ints[T]) group() limits { return v.limits(&v.ofGroup) }
+func (v *ints[T]) file() bounds  { return &v.ofFile }
+
+func (v *ints[T]) endPage() {
+	v.ofGroup.merge(v.ofPage)
+	v.ofPage.reset()
+	v.values = v.values[:0]
+}
+
+func (v *ints[T]) endGroup() {
+	v.ofFile.merge(v.ofGroup)
+	v.ofGroup.reset()
+}
+
+func (v *ints[T]) endFile() { v.ofFile.reset() }
+
+// floats have no limits where there is a NaN: readers do not agree on its place.
+type floats[T float32 | float64] struct {
+	take     taker[T]
+	values   []T
+	ofPage   floatBounds
+	ofGroup  floatBounds
+	ofFile   floatBounds
+	low, top [1]T
+}
+
+func newFloats[T float32 | float64](take taker[T]) *floats[T] {
+	v := &floats[T]{take: take}
+	v.ofPage.reset()
+	v.ofGroup.reset()
+	v.ofFile.reset()
+	return v
+}
+
+func (v *floats[T]) add(a arrow.Array, at []int32) {
+	n := len(v.values)
+	v.values = v.take(v.values, a, at)
+	low, high := T(math.Inf(1)), T(math.Inf(-1))
+	for _, x := range v.values[n:] {
+		if x != x {
+			v.ofPage.nan = true
+			continue
+		}
+		low, high = min(low, x), max(high, x)
+	}
+	v.ofPage.min, v.ofPage.max = min(v.ofPage.min, float64(low)), max(v.ofPage.max, float64(high))
+}
+
+func (v *floats[T]) size() int64 { return int64(len(plain(v.values))) }
+
+func (v *floats[T]) encode(b []byte) ([]byte, format.Encoding, error) {
+	return append(b, plain(v.values)...), format.Plain, nil
+}
+
+func (v *floats[T]) limits(b *floatBounds) limits {
+	low, top := b.zeros()
+	v.low[0], v.top[0] = T(low), T(top)
+	return limits{plain(v.low[:]), plain(v.top[:]), b.seen() && !b.nan}
+}
+
+func (v *floats[T]) page() limits  { return v.limits(&v.ofPage) }
+func (v *floats[T]) group() limits { return v.limits(&v.ofGroup) }
+func (v *floats[T]) file() bounds  { return &v.ofFile }
+
+func (v *floats[T]) endPage() {
+	v.ofGroup.merge(v.ofPage)
+	v.ofPage.reset()
+	v.values = v.values[:0]
+}
+
+func (v *floats[T]) endGroup() {
+	v.ofFile.merge(v.ofGroup)
+	v.ofGroup.reset()
+}
+
+func (v *floats[T]) endFile() { v.ofFile.reset() }
+
+// booleans are packed bit by bit. The table's log has no bounds of them.
+type booleans struct {
+	bits             []byte
+	n                int
+	ofPage, ofGroup  [2]bool // whether false, and true, was there
+	lowByte, topByte [1]byte
+}
+
+func (v *booleans) add(a arrow.Array, at []int32) {
+	from := a.(*array.Boolean)
+	for _, i := range at {
+		if v.n%8 == 0 {
+			v.bits = append(v.bits, 0)
+		}
+		x := from.Value(int(i))
+		if x {
+			v.bits[v.n/8] |= bitutil.BitMask[v.n%8]
+		}
+		v.ofPage[btoi(x)] = true
+		v.n++
+	}
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func (v *booleans) size() int64 { return int64(len(v.bits)) }
+
+func (v *booleans) encode(b []byte) ([]byte, format.Encoding, error) {
+	return append(b, v.bits...), format.Plain, nil
+}
+
+func (v *booleans) limits(of [2]bool) limits {
+	v.lowByte[0], v.topByte[0] = byte(btoi(!of[0])), byte(btoi(of[1]))
+	return limits{v.lowByte[:], v.topByte[:], of[0] || of[1]}
+}
+
+func (v *booleans) page() limits  { return v.limits(v.ofPage) }
+func (v *booleans) group() limits { return v.limits(v.ofGroup) }
+func (v *booleans) file() bounds  { return nil }
+
+func (v *booleans) endPage() {
+	v.ofGroup = [2]bool{v.ofGroup[0] || v.ofPage[0], v.ofGroup[1] || v.ofPage[1]}
+	v.ofPage = [2]bool{}
+	v.bits, v.n = v.bits[:0], 0
+}
+
+func (v *booleans) endGroup() { v.ofGroup = [2]bool{} }
+func (v *booleans) endFile()  {}
+
+// decimals are stored in 4, 8 or more bytes, as their precision wants.
+type decimals struct {
+	width                   int
+	plain                   []byte
+	ofPage, ofGroup, ofFile decimalBounds
+	low, top                []byte
+}
+
+func newDecimals(t *schema.Type) *decimals {
+	b := decimalBounds{scale: t.Scale}
+	v := &decimals{ofPage: b, ofGroup: b, ofFile: b}
+	switch {
+	case t.Precision <= 9:
+		v.width = 4
+	case t.Precision <= 18:
+		v.width = 8
+	default:
+		v.width = decimalBytes(t.Precision)
+	}
+	return v
+}
+
+func (v *decimals) add(a arrow.Array, at []int32) {
+	from := a.(*array.Decimal128)
+	for _, i := range at {
+		x := from.Value(int(i))
+		v.plain = v.append(v.plain, x)
+		v.ofPage.take(x)
+	}
+}
+
+func (v *decimals) append(b []byte, x decimal128.Num) []byte {
+	switch v.width {
+	case 4:
+		return binary.LittleEndian.AppendUint32(b, uint32(x.LowBits()))
+	case 8:
+		return binary.LittleEndian.AppendUint64(b, x.LowBits())
+	default:
+		return appendBigEndian(b, x.HighBits(), x.LowBits(), v.width)
+	}
+}
+
+func (v *decimals) size() int64 { return int64(len(v.plain)) }
+
+func (v *decimals) encode(b []byte) ([]byte, format.Encoding, error) {
+	return append(b, v.plain...), format.Plain, nil
+}
+
+func (v *decimals) limits(b *decimalBounds) limits {
+	v.low, v.top = v.append(v.low[:0], b.min), v.append(v.top[:0], b.max)
+	return limits{v.low, v.top, b.some}
+}
+
+func (v *decimals) page() limits  { return v.limits(&v.ofPage) }
+func (v *decimals) group() limits { return v.limits(&v.ofGroup) }
+func (v *decimals) file() bounds  { return &v.ofFile }
+
+func (v *decimals) endPage() {
+	v.ofGroup.merge(v.ofPage)
+	v.ofPage.reset()
+	v.plain = v.plain[:0]
+}
+
+func (v *decimals) endGroup() {
+	v.ofFile.merge(v.ofGroup)
+	v.ofGroup.reset()
+}
+
+func (v *decimals) endFile() { v.ofFile.reset() }

@@ -1,0 +1,188 @@
+package table
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/sluicedata/sluice/schema"
+)
+
+// limitUnits is where limits in data files are cut: of strings in UTF-16 units, of others in bytes.
+const limitUnits = 64
+
+// texts are strings or bytes. As long as few of them are different they are kept in a dictionary, one for each row group;
+// else they are stored one by one.
+type texts struct {
+	utf8    bool // strings
+	compact bool // lengths apart from the bytes
+
+	dict   *dictionary // nil while texts are stored one by one
+	ids    []uint32    // of the page, in the dictionary
+	pages  int         // pages of the row group that refer to the dictionary
+	gaveUp bool        // the file's texts are too different for a dictionary
+	spare  *dictionary
+
+	bytes   []byte // of the page; unless compact, each behind its length
+	lengths []int32
+	packed  []byte
+
+	ofPage, ofGroup, ofFile stringBounds
+}
+
+func newTexts(t *schema.Type, l *layout) *texts {
+	b := stringBounds{units: max(limitUnits, l.choice.prefix)}
+	v := &texts{utf8: t.Kind == schema.String, compact: l.compact, spare: newDictionary(), ofPage: b, ofGroup: b, ofFile: b}
+	v.beginGroup()
+	return v
+}
+
+func (v *texts) add(a arrow.Array, at []int32) {
+	data := a.Data()
+	offsets := arrow.Int32Traits.CastFromBytes(data.Buffers()[1].Bytes())[data.Offset():]
+	var all []byte
+	if b := data.Buffers()[2]; b != nil {
+		all = b.Bytes()
+	}
+	for _, i := range at {
+		text := all[offsets[i]:offsets[i+1]]
+		if v.dict == nil {
+			v.ofPage.take(text)
+			v.append(text)
+			continue
+		}
+		id, fresh := v.dict.add(text)
+		v.ids = append(v.ids, id)
+		if fresh {
+			v.ofPage.take(text)
+		}
+		if v.dict.size() > dictBytes {
+			v.giveUp()
+		}
+	}
+}
+
+// append stores a text by itself.
+func (v *texts) append(text []byte) {
+	if v.compact {
+		v.lengths = append(v.lengths, int32(len(text)))
+	} else {
+		v.bytes = binary.LittleEndian.AppendUint32(v.bytes, uint32(len(text)))
+	}
+	v.bytes = append(v.bytes, text...)
+}
+
+// giveUp stores the page's texts, and all after them until the row group ends, one by one.
+func (v *texts) giveUp() {
+	for _, id := range v.ids {
+		v.append(v.dict.text(id))
+	}
+	v.ids = v.ids[:0]
+	v.gaveUp = v.pages == 0
+	v.dict = nil
+}
+
+func (v *texts) size() int64 { return int64(len(v.bytes) + 4*len(v.lengths) + 4*len(v.ids)) }
+
+func (v *texts) encode(b []byte) ([]byte, format.Encoding, error) {
+	if v.dict != nil && v.pages == 0 && 2*v.dict.len() > len(v.ids) {
+		v.giveUp()
+	}
+	switch {
+	case v.dict != nil && len(v.ids) > 0:
+		v.pages++
+		width := widthOf(v.dict.len() - 1)
+		return appendHybrid(append(b, byte(width)), v.ids, width), format.RLEDictionary, nil
+	case v.compact:
+		var err error
+		v.packed, err = delta32(v.packed[:0], v.lengths)
+		return append(append(b, v.packed...), v.bytes...), format.DeltaLengthByteArray, err
+	default:
+		return append(b, v.bytes...), format.Plain, nil
+	}
+}
+
+// dictionary are the texts that the row group's pages refer to, encoded PLAIN, and how many; none if no page refers to any.
+func (v *texts) dictionary() (plain []byte, n int) {
+	if v.pages == 0 {
+		return nil, 0
+	}
+	return v.spare.plain, v.spare.len()
+}
+
+func (v *texts) limits(b *stringBounds) limits {
+	if !b.some {
+		return limits{}
+	}
+	low, top := lowerBound(b.min, v.utf8), upperBound(b.max, v.utf8)
+	return limits{low, top, top != nil}
+}
+
+// lowerBound is short and not above v.
+func lowerBound(v []byte, utf8 bool) []byte {
+	if text, ok := minPrefix(v, limitUnits); ok && utf8 {
+		return []byte(text)
+	}
+	return v[:min(len(v), limitUnits)]
+}
+
+// upperBound is short and not below v; nil if v begins with nothing but the greatest of characters or bytes.
+func upperBound(v []byte, utf8 bool) []byte {
+	if len(v) <= limitUnits {
+		return append([]byte{}, v...)
+	}
+	if utf8 {
+		text, ok := maxPrefix(v, limitUnits)
+		if !ok {
+			return nil
+		}
+		return []byte(text)
+	}
+	for end := limitUnits; end > 0; end-- {
+		if last := v[end-1]; last < 0xff {
+			return append(slices.Clone(v[:end-1]), last+1)
+		}
+	}
+	return nil
+}
+
+func (v *texts) page() limits  { return v.limits(&v.ofPage) }
+func (v *texts) group() limits { return v.limits(&v.ofGroup) }
+
+func (v *texts) file() bounds {
+	if !v.utf8 {
+		return nil
+	}
+	return &v.ofFile
+}
+
+func (v *texts) endPage() {
+	v.ofGroup.merge(&v.ofPage)
+	v.ofPage.reset()
+	v.bytes, v.lengths, v.ids = v.bytes[:0], v.lengths[:0], v.ids[:0]
+	if v.dict != nil {
+		v.dict.endPage()
+	}
+}
+
+func (v *texts) endGroup() {
+	v.ofFile.merge(&v.ofGroup)
+	v.ofGroup.reset()
+	v.beginGroup()
+}
+
+func (v *texts) beginGroup() {
+	v.spare.reset()
+	v.pages, v.dict = 0, nil
+	if !v.gaveUp {
+		v.dict = v.spare
+	}
+}
+
+func (v *texts) endFile() {
+	v.ofFile.reset()
+	v.gaveUp = false
+	v.beginGroup()
+}
