@@ -123,7 +123,7 @@ type object struct {
 func (o *object) ReadAt(p []byte, off int64) (n int, err error) {
 	ended := false
 	err = o.store.do(o.ctx, "read", o.key, func() (err error) {
-		if n, err = o.Object.ReadAt(p, off); errors.Is(err, io.EOF) {
+		if n, err = o.Object.ReadAt(p, off); err == io.EOF {
 			ended, err = true, nil
 		}
 		return err

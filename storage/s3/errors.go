@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -138,7 +139,14 @@ func shortened(err error) error {
 type connectionError struct{ err error }
 
 func (e *connectionError) Error() string { return "no answer: " + e.err.Error() }
-func (e *connectionError) Unwrap() error { return e.err }
+
+// Unwrap keeps the end of a connection from being taken for that of an object.
+func (e *connectionError) Unwrap() error {
+	if errors.Is(e.err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return e.err
+}
 
 func statusOf(err error) int {
 	var e *Error

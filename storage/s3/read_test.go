@@ -126,6 +126,32 @@ func TestFlippedBitIsAnErrorAndThenReadAgain(t *testing.T) {
 	}
 }
 
+func TestClosedConnectionIsNotTheEndOfAnObject(t *testing.T) {
+	p := newPlace(t, nil)
+	for _, store := range []storage.Store{p.raw, p.retried} {
+		o, err := store.Open(t.Context(), "k")
+		if err != nil {
+			t.Fatal(err)
+		}
+		harms := 3 // net/http itself asks again once
+		p.proxy.Harm(func(r *http.Request) s3test.Fault {
+			if harms--; harms < 0 || !isGet(r) {
+				return s3test.None
+			}
+			return s3test.ResetAfter
+		})
+		got, err := io.ReadAll(io.NewSectionReader(o, 0, o.Size()))
+		switch {
+		case store == storage.Store(p.raw):
+			if err == nil || errors.Is(err, io.EOF) {
+				t.Errorf("raw: %d bytes of %d, %v", len(got), len(p.body), err)
+			}
+		case err != nil || !bytes.Equal(got, p.body):
+			t.Errorf("retried: %d bytes of %d, %v", len(got), len(p.body), err)
+		}
+	}
+}
+
 func TestBitFlippedOnTheWayToTheStoreIsNotStored(t *testing.T) {
 	p := newPlace(t, nil)
 	p.proxy.Harm(func(r *http.Request) s3test.Fault {
