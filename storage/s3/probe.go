@@ -31,8 +31,9 @@ func (s *Store) ConditionalPuts(ctx context.Context) error {
 	return nil
 }
 
-// probeTries bounds the puts whose outcome stays unknown.
-const probeTries = 5
+// probeTries bounds the puts whose outcome stays unknown: as many as the retrier makes of anything else, so that a service
+// that asks to slow down is waited for.
+const probeTries = 10
 
 func (s *Store) probe(ctx context.Context, store storage.Store, key string) error {
 	var unknown error
