@@ -1,6 +1,7 @@
 package pipeline_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"os"
@@ -173,4 +174,21 @@ func TestRunGoesOnWhenTheServerIsKilledAndComesBack(t *testing.T) {
 		t.Errorf("the server was killed %d times", kills)
 	}
 	t.Logf("%d kills", kills)
+}
+
+func TestStopWhileTheEndpointIsProbedIsClean(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	var proxy *s3test.Proxy
+	c := newCloud(t, 1, 1, func(server *s3test.Server) string {
+		proxy = s3test.NewProxy(t, server)
+		return proxy.URL
+	})
+	w := c.world(t, "stopped", "")
+	proxy.Harm(func(*http.Request) s3test.Fault {
+		stop()
+		return s3test.Drop
+	})
+	if err := w.run(ctx, pipeline.BuildOptions{}); err != nil {
+		t.Error(err)
+	}
 }
