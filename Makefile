@@ -8,6 +8,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOFUMPT     := mvdan.cc/gofumpt@v0.12.0
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 VERSITYGW   := github.com/versity/versitygw/cmd/versitygw@v1.8.0
+TOXIPROXY   := github.com/Shopify/toxiproxy/v2/cmd/server@v2.5.0
 
 BUILD     := $(GO) build -ldflags '-s -w -X main.version=$(VERSION)'
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
@@ -50,8 +51,9 @@ kafka: ## install the Kafka broker that tests start (Java, Maven)
 	@{ command -v java && command -v mvn && testdata/kafka/kafka.sh install .cache/kafka; } >/dev/null \
 	|| { $(NOT_IN_CI) && echo "no Kafka (it takes java and mvn): the tests that need a broker will be skipped"; }
 
-s3: ## install the S3 server that tests start (some minutes)
-	@GOBIN=$(CURDIR)/.cache/bin $(GO) install $(VERSITYGW) || { $(NOT_IN_CI) && echo "the tests that need an S3 server will be skipped"; }
+s3: ## install the S3 server that tests start (some minutes), and the proxy that goes before it
+	@{ GOBIN=$(CURDIR)/.cache/bin $(GO) install $(VERSITYGW) && GOBIN=$(CURDIR)/.cache/toxiproxy $(GO) install $(TOXIPROXY); } \
+	|| { $(NOT_IN_CI) && echo "the tests that need an S3 server or a proxy will be skipped"; }
 
 lint: ## gofumpt, vet, staticcheck
 	@unformatted=$$($(GO) run $(GOFUMPT) -l .) || exit 1; \

@@ -1,6 +1,6 @@
-// Package checkout tells tests where the repository lies that they run in.
+// Package checkout tells tests where the repository lies that they run in, and installs the Go programs that they start.
 //
-// Test tools install what they need below its root, in .cache, and read scripts from its testdata.
+// Test tools have what they need below its root, in .cache, and read scripts from its testdata.
 //
 // Invariant: nothing is searched outside of the working directory and the folders above it.
 package checkout

@@ -16,10 +16,13 @@ import (
 	"github.com/sluicedata/sluice/internal/checkout"
 )
 
-// Node is a real broker. Listeners: plain text at Addrs, and TLS with SASL at Secure.
+// Node is a real broker. Listeners: plain text at Addrs, TLS with SASL at Secure, and plain text behind a proxy of the
+// test's own: one that listens at Via and passes on to Behind.
 type Node struct {
 	*Cluster
 	Secure string // host:port of the TLS listener
+	Via    string // host:port by which the broker tells clients to come through the proxy
+	Behind string // host:port of the listener behind it
 	CAFile string // PEM, signs the TLS listener's certificate
 
 	script string
@@ -130,12 +133,13 @@ func launch(extra string) (node *Node, skip string, err error) {
 	}
 }
 
-// listen sets the ports: port, the controller's after it, and the secure one after that.
+// listen sets the ports: port, and after it the controller's, the secure one, that behind a proxy, and the proxy's.
 func (n *Node) listen(port int) {
 	n.port = port
 	n.Cluster = &Cluster{Addrs: []string{fmt.Sprintf("127.0.0.1:%d", port)}}
 	n.Secure = fmt.Sprintf("127.0.0.1:%d", port+2)
-	n.props = secureProperties(n.Addrs[0], n.Secure, fmt.Sprintf("127.0.0.1:%d", port+1), n.data) + "\n" + n.extra
+	n.Behind, n.Via = fmt.Sprintf("127.0.0.1:%d", port+3), fmt.Sprintf("127.0.0.1:%d", port+4)
+	n.props = n.properties(fmt.Sprintf("127.0.0.1:%d", port+1)) + "\n" + n.extra
 }
 
 // run runs a command of the script.
@@ -196,11 +200,14 @@ func (n *Node) Restart(tb testing.TB) {
 	n.Start(tb)
 }
 
-// freePorts finds three ports in a row, below those that the system gives away by itself.
+// freePorts finds five ports in a row, below those that the system gives away by itself.
 func freePorts() int {
 	for {
-		port := 20000 + 3*rand.IntN(3000)
-		if free(port) && free(port+1) && free(port+2) {
+		port, n := 20000+5*rand.IntN(1800), 0
+		for n < 5 && free(port+n) {
+			n++
+		}
+		if n == 5 {
 			return port
 		}
 	}

@@ -24,12 +24,12 @@ const (
 	PlainPassword = "bob-secret"
 )
 
-// secureProperties are the broker's settings for its three listeners.
-func secureProperties(plain, secure, controller, data string) string {
+// properties are the broker's settings for its listeners.
+func (n *Node) properties(controller string) string {
 	const login = "org.apache.kafka.common.security."
-	return fmt.Sprintf(`listeners=PLAINTEXT://%[1]s,SECURE://%[2]s,CONTROLLER://%[3]s
-advertised.listeners=PLAINTEXT://%[1]s,SECURE://%[2]s
-listener.security.protocol.map=PLAINTEXT:PLAINTEXT,SECURE:SASL_SSL,CONTROLLER:PLAINTEXT
+	return fmt.Sprintf(`listeners=PLAINTEXT://%[1]s,SECURE://%[2]s,CONTROLLER://%[3]s,PROXIED://%[9]s
+advertised.listeners=PLAINTEXT://%[1]s,SECURE://%[2]s,PROXIED://%[10]s
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,SECURE:SASL_SSL,CONTROLLER:PLAINTEXT,PROXIED:PLAINTEXT
 sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256,SCRAM-SHA-512
 listener.name.secure.scram-sha-256.sasl.jaas.config=%[4]sscram.ScramLoginModule required;
 listener.name.secure.scram-sha-512.sasl.jaas.config=%[4]sscram.ScramLoginModule required;
@@ -38,7 +38,8 @@ ssl.keystore.type=PEM
 ssl.keystore.location=%[7]s
 authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
 listener.name.secure.connections.max.reauth.ms=%[8]d
-super.users=User:ANONYMOUS`, plain, secure, controller, login, PlainUser, PlainPassword, filepath.Join(data, "server.pem"), loginLife.Milliseconds())
+super.users=User:ANONYMOUS`, n.Addrs[0], n.Secure, controller, login, PlainUser, PlainPassword, filepath.Join(n.data, "server.pem"),
+		loginLife.Milliseconds(), n.Behind, n.Via)
 }
 
 // loginLife is how long a login to the secure listener counts, so that a changed password is noticed soon.

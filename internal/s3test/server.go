@@ -10,7 +10,6 @@ package s3test
 import (
 	"bytes"
 	"context"
-	"debug/buildinfo"
 	"errors"
 	"fmt"
 	"net"
@@ -19,7 +18,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -30,10 +28,7 @@ import (
 	"github.com/sluicedata/sluice/internal/checkout"
 )
 
-const (
-	module  = "github.com/versity/versitygw"
-	version = "v1.8.0"
-)
+var versitygw = checkout.Program{Module: "github.com/versity/versitygw", Package: "cmd/versitygw", Version: "v1.8.0", Folder: "bin"}
 
 // Credentials of the server's only user.
 const (
@@ -76,7 +71,7 @@ func Start(tb testing.TB, flags ...string) *Server {
 	if testing.Short() {
 		tb.Skip("an S3 server is not started with -short")
 	}
-	program, err := install()
+	program, err := checkout.Install(versitygw)
 	if err != nil {
 		if os.Getenv("CI") == "true" {
 			tb.Fatal(err)
@@ -194,42 +189,4 @@ func freeAddress() (string, error) {
 		return "", err
 	}
 	return l.Addr().String(), l.Close()
-}
-
-// install returns the path of the program, which it makes if need be. Processes wait for each other.
-func install() (string, error) {
-	root, err := checkout.Root()
-	if err != nil {
-		return "", err
-	}
-	bin := filepath.Join(root, ".cache", "bin")
-	program := filepath.Join(bin, filepath.Base(module))
-	if isInstalled(program) {
-		return program, nil
-	}
-	if err := os.MkdirAll(bin, 0o777); err != nil {
-		return "", err
-	}
-	lock, err := os.OpenFile(filepath.Join(bin, ".lock"), os.O_CREATE|os.O_RDWR, 0o666)
-	if err != nil {
-		return "", err
-	}
-	defer lock.Close()
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
-		return "", err
-	}
-	if isInstalled(program) {
-		return program, nil
-	}
-	cmd := exec.Command("go", "install", module+"/cmd/versitygw@"+version)
-	cmd.Env = append(os.Environ(), "GOBIN="+bin, "GOFLAGS=")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("install versitygw %s into %s: %w\n%s", version, bin, err, out)
-	}
-	return program, nil
-}
-
-func isInstalled(program string) bool {
-	info, err := buildinfo.ReadFile(program)
-	return err == nil && info.Main.Version == version
 }
