@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -120,9 +121,10 @@ func (e *Engine) lagNow(ctx context.Context, s *Status) ([]source.Lag, error) {
 		return nil, err
 	}
 	planned, err := e.Source.Next(ctx, e.Settings.Limits)
-	if err != nil {
-		return nil, err
+	if err != nil && e.Judge(err).Class == Retrying {
+		return nil, err // nothing was seen, and another look would take as long again
 	}
 	s.Notices = append(s.Notices, planned.Notices...)
-	return e.Source.Lag(ctx)
+	lag, lagErr := e.Source.Lag(ctx)
+	return lag, cmp.Or(err, lagErr)
 }

@@ -1,10 +1,15 @@
 package proof
 
 import (
+	"encoding/json"
+	"regexp"
+	"strconv"
+	"syscall"
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/sluicedata/sluice/batch"
 	"github.com/sluicedata/sluice/internal/kafkatest"
 )
 
@@ -65,8 +70,12 @@ func TestRecordsDeletedWhileStoppedStopTheRunOrArePassedOver(t *testing.T) {
 	l.broker.DeleteRecords(t, l.topic, 0, 75)
 	l.lose(50, 75)
 	l.refused(t, l.topic+"/0 [50, 75)")
-	if note := l.status(t).LastError; note == nil || !containsFold(note.Error, "[50, 75)") {
-		t.Errorf("status: last error %v", note)
+	status := l.status(t)
+	if last := status.LastError; last == nil || !containsFold(last.Error, "[50, 75)") {
+		t.Errorf("status: last error %v", last)
+	}
+	if len(status.Positions) != 1 || !containsFold(status.Positions[0].Note, "the offsets [50, 75) are lost") {
+		t.Errorf("status: positions %+v", status.Positions)
 	}
 	l.skip(t, "from=50 to=75", "25 positions lost at the source")
 	j.judge(t)
@@ -107,3 +116,43 @@ func TestAllOfThePlanAndMoreIsDeletedBetweenPlanAndFetch(t *testing.T) {
 	l.skip(t, "from=51 to=61", "11 positions lost at the source")
 	j.judge(t)
 }
+
+// Under load the broker deletes what may or may not have been read by then: a plan is behind, and the process is stopped.
+func TestRecordsDeletedUnderLoadAreInTheTableOrInAGapThatIsTold(t *testing.T) {
+	t.Parallel()
+	j := newJudge(t)
+	l := newLossy(t, j)
+	l.configure(t, pipelineName, kafkaSource(l.broker.Cluster, l.topic, "on_data_loss: skip"), noteColumns, "", "batch: {max_records: 40}")
+	running := l.start(t)
+	r := choices(t)
+	for range either(t, 4, 100) {
+		planned, _ := running.stderr.count("msg=planned")
+		l.more(t, 100)
+		running.must(t, "msg=planned", planned+1)
+		running.signal(syscall.SIGSTOP)
+		l.more(t, 100)
+		l.broker.DeleteRecords(t, l.topic, 0, l.notes-r.Int64N(100)) // in this topic, offsets are ids
+		running.signal(syscall.SIGCONT)
+	}
+	l.stop(t, running)
+	for _, run := range []*process{running, l.finish(t)} {
+		for _, gap := range gapTold.FindAllStringSubmatch(run.stderr.text(), -1) {
+			from, _ := strconv.ParseInt(gap[1], 10, 64) // digits
+			to, _ := strconv.ParseInt(gap[2], 10, 64)
+			l.lose(from, to)
+		}
+	}
+	if len(l.gone) == 0 {
+		t.Error("nothing was lost")
+	}
+	var report batch.AuditReport
+	must(t, func() error { return json.Unmarshal(run(t, 0, "audit", l.file, "-o", "json").stdout.Bytes(), &report) })
+	if report.Lost != int64(len(l.gone)) {
+		t.Errorf("the audit counts %d positions lost, the log %d", report.Lost, len(l.gone))
+	}
+	l.check(t, l.producer)
+	t.Logf("%d of %d records were lost", len(l.gone), l.notes)
+	j.judge(t)
+}
+
+var gapTold = regexp.MustCompile(`the source lost records; passed over.* from=(\d+) to=(\d+)`)

@@ -51,6 +51,9 @@ func TestTopicThatWasCreatedAgainIsRefusedAndIsReadFromItsBeginningWhenToldSo(t 
 						return p.send(broker.Client(t, manualPartitioner), topic, again.partitions, again.records)
 					})
 					wants(t, run(t, exitLost, "run", s.file), topic+" was deleted and created again", "--topic-recreated from-earliest")
+					if status := s.status(t); len(status.Positions) == 0 || !containsFold(status.Positions[0].Note, "the topic was created again") {
+						t.Errorf("status: positions %+v", status.Positions)
+					}
 					wants(t, s.finish(t, "--topic-recreated", "from-earliest"), "it is read from its beginning")
 					must(t, func() error { return p.send(broker.Client(t, manualPartitioner), topic, again.partitions, 10) })
 					s.finish(t)
