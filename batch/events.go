@@ -32,6 +32,71 @@ type Events struct {
 	Empty func(batch int64)
 	// Lag tells how far the source is ahead of the newest plan: behind each plan, and when there is nothing to plan.
 	Lag func(lag []source.Lag, waiting bool)
+	// Took tells how long a phase of a batch was.
+	Took func(phase Phase, d time.Duration)
+	// Waits tells of a pause before the next look at the source.
+	Waits func(pause time.Duration)
+}
+
+// Phase is a part of a batch's way.
+type Phase string
+
+const (
+	// Planning asks the source and stores the plan.
+	Planning Phase = "plan"
+	// Reading reads, decodes and stages.
+	Reading Phase = "read"
+	// Publishing makes the bad records and the rows visible.
+	Publishing Phase = "commit"
+)
+
+// And returns events that are told to e and then to f.
+func (e Events) And(f Events) Events {
+	return Events{
+		Notice:      and1(e.Notice, f.Notice),
+		Recovered:   and2(e.Recovered, f.Recovered),
+		Swept:       and1(e.Swept, f.Swept),
+		Planned:     and2(e.Planned, f.Planned),
+		Progress:    and1(e.Progress, f.Progress),
+		BadRecord:   and1(e.BadRecord, f.BadRecord),
+		Lost:        and1(e.Lost, f.Lost),
+		Quarantined: and3(e.Quarantined, f.Quarantined),
+		Committed:   and1(e.Committed, f.Committed),
+		Empty:       and1(e.Empty, f.Empty),
+		Lag:         and2(e.Lag, f.Lag),
+		Took:        and2(e.Took, f.Took),
+		Waits:       and1(e.Waits, f.Waits),
+	}
+}
+
+func and1[A any](f, g func(A)) func(A) {
+	switch {
+	case f == nil:
+		return g
+	case g == nil:
+		return f
+	}
+	return func(a A) { f(a); g(a) }
+}
+
+func and2[A, B any](f, g func(A, B)) func(A, B) {
+	switch {
+	case f == nil:
+		return g
+	case g == nil:
+		return f
+	}
+	return func(a A, b B) { f(a, b); g(a, b) }
+}
+
+func and3[A, B, C any](f, g func(A, B, C)) func(A, B, C) {
+	switch {
+	case f == nil:
+		return g
+	case g == nil:
+		return f
+	}
+	return func(a A, b B, c C) { f(a, b, c); g(a, b, c) }
 }
 
 // Progress is the state of the batch in flight.
@@ -60,6 +125,12 @@ type Fault struct {
 	Batch  int64
 	Where  string // "orders/3 offset 42", "a/b.ndjson line 7"
 	Reason string
+}
+
+func (e *Events) took(phase Phase, d time.Duration) {
+	if e.Took != nil {
+		e.Took(phase, d)
+	}
 }
 
 func (e *Events) notice(text string) {

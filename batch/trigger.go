@@ -57,6 +57,9 @@ func (e *Engine) wait(ctx context.Context, pause time.Duration) error {
 			return err
 		}
 	}
+	if e.Events.Waits != nil {
+		e.Events.Waits(pause)
+	}
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
 	select {
@@ -70,6 +73,7 @@ func (e *Engine) wait(ctx context.Context, pause time.Duration) error {
 // step plans the next batch, if there is one to plan, and runs it.
 func (e *Engine) step(ctx context.Context) (ran, more bool, err error) {
 	e.countRequests()
+	begun := e.Now()
 	planned, err := e.Source.Next(ctx, e.Settings.Limits)
 	if err != nil {
 		return false, false, err
@@ -86,6 +90,7 @@ func (e *Engine) step(ctx context.Context) (ran, more bool, err error) {
 	e.waitingSince = time.Time{}
 	plan, err := e.plan(ctx, planned)
 	if err == nil {
+		e.Events.took(Planning, e.Now().Sub(begun))
 		err = e.tellLag(ctx, false)
 	}
 	if err != nil {

@@ -1,12 +1,16 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/sluicedata/sluice/monitor"
 	"github.com/sluicedata/sluice/pipeline"
 )
 
@@ -16,6 +20,7 @@ func (a *app) runCommand() *cobra.Command {
 		maxBatches     int64
 		adoptTable     bool
 		topicRecreated string
+		address        string
 	)
 	cmd := &cobra.Command{
 		Use:   "run FILE.yaml",
@@ -49,29 +54,39 @@ once, which is as safe: the next run goes on from what is in the table.`,
 			if maxBatches < 0 {
 				return usageError{fmt.Errorf("--max-batches %d: write a number above 0, or 0 for no limit", maxBatches)}
 			}
-			return a.run(cmd, f, options, adoptTable)
+			if _, _, err := net.SplitHostPort(address); address != "" && err != nil {
+				return usageError{fmt.Errorf("--listen %q: write HOST:PORT, or :PORT for all addresses", address)}
+			}
+			return a.run(cmd, f, options, adoptTable, address)
 		},
 	}
 	cmd.Flags().StringVar(&trigger, "trigger", "", `in place of the file's: available-now, continuous or "every 10s"`)
 	cmd.Flags().Int64Var(&maxBatches, "max-batches", 0, "stop after so many batches; 0: no limit")
 	cmd.Flags().BoolVar(&adoptTable, "adopt-table", false, "if the run would be refused, first make the checkpoint anew from the table's own record")
 	cmd.Flags().StringVar(&topicRecreated, "topic-recreated", "", "what to do about a Kafka topic that was deleted and created again: fail or from-earliest")
+	cmd.Flags().StringVar(&address, "listen", "", "HOST:PORT at which to answer /healthz, /readyz and /metrics while the run lasts")
 	return cmd
 }
 
-func (a *app) run(cmd *cobra.Command, f *pipeline.File, options pipeline.BuildOptions, adopt bool) (err error) {
+func (a *app) run(cmd *cobra.Command, f *pipeline.File, options pipeline.BuildOptions, adopt bool, address string) (err error) {
+	watch := newWatch(a.log.With("pipeline", f.Name), a.stderr)
+	defer watch.end()
+	options.Events = watch.events()
+	m, stop, err := listen(cmd.Context(), f.Name, address, watch, &options)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
 	if adopt {
 		if err := a.adopt(cmd, f, options); err != nil {
 			return err
 		}
 	}
-	watch := newWatch(a.log.With("pipeline", f.Name), a.stderr)
-	defer watch.end()
-	options.Events = watch.events()
 	p, err := pipeline.Build(f, options)
 	if err != nil {
 		return err
 	}
+	m.Watch(p.Outages)
 	defer func() { err = errors.Join(err, p.Close()) }()
 	if err := p.Run(cmd.Context()); err != nil {
 		watch.failed(err)
@@ -79,6 +94,22 @@ func (a *app) run(cmd *cobra.Command, f *pipeline.File, options pipeline.BuildOp
 	}
 	watch.summary()
 	return nil
+}
+
+// listen has a monitor told of the run, and answer at the address if there is one.
+func listen(ctx context.Context, name, address string, w *watch, options *pipeline.BuildOptions) (*monitor.Monitor, func() error, error) {
+	m := monitor.New(name, version, time.Now, judge)
+	if address == "" {
+		return m, func() error { return nil }, nil
+	}
+	at, stop, err := m.Serve(ctx, address)
+	if err != nil {
+		return nil, nil, err
+	}
+	w.log.Info("listening", "address", at)
+	options.Events = options.Events.And(m.Events())
+	options.Requested, options.Retried = m.Requested, m.Retried
+	return m, stop, nil
 }
 
 // adopt makes the checkpoint anew, if the run would be refused.

@@ -23,7 +23,8 @@ type Outages struct {
 type Outage struct {
 	What  string // is being tried: "reach Kafka"
 	Since time.Time
-	Err   error // of the newest try
+	Tried time.Time // the newest try that failed
+	Err   error     // of that
 }
 
 type outage struct {
@@ -50,11 +51,11 @@ func (o *Outages) Report(what string, since time.Time, err error) {
 	now := time.Now()
 	known := o.open[what]
 	if known == nil {
-		o.open[what] = &outage{Outage: Outage{what, since, err}, next: now.Add(firstReminder), every: firstReminder}
+		o.open[what] = &outage{Outage: Outage{what, since, now, err}, next: now.Add(firstReminder), every: firstReminder}
 		o.notice(fmt.Sprintf("%v; waiting for it", err))
 		return
 	}
-	known.Err = err
+	known.Tried, known.Err = now, err
 	if now.Before(known.next) {
 		return
 	}

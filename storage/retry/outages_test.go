@@ -38,7 +38,7 @@ func TestOldestOutageIsThatOfTheEarliestFailure(t *testing.T) {
 	o.Report("late", begun.Add(time.Second), late)
 	o.Report("early", begun, errors.New("at first"))
 	o.Report("early", begun.Add(time.Minute), early)
-	if oldest, waiting := o.Oldest(); !waiting || oldest != (retry.Outage{What: "early", Since: begun, Err: early}) {
+	if oldest, waiting := o.Oldest(); !waiting || oldest.What != "early" || !oldest.Since.Equal(begun) || oldest.Err != early {
 		t.Errorf("%v, %v", oldest, waiting)
 	}
 	o.Over("early")
