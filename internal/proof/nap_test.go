@@ -2,12 +2,14 @@ package proof
 
 import (
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -172,4 +174,64 @@ func (f feed) copy(t *testing.T) feed {
 	}
 	twin.notes, twin.files = f.notes, f.files
 	return twin
+}
+
+// requests are those to S3 after which a process is held by name.
+var requests = []struct {
+	name   string
+	method string
+	path   string // a part of it
+}{
+	{"at the look at the table", http.MethodGet, "/_delta_log/"},
+	{"at the put of its plan", http.MethodPut, "/offsets/"},
+	{"at the put of its data", http.MethodPut, ".parquet"},
+	{"at the put of its commit", http.MethodPut, "/_delta_log/"},
+}
+
+func TestProcessThatIsHeldOnItsWayToS3ComesTooLateWithoutHarm(t *testing.T) {
+	j := newJudge(t)
+	j.startS3(t)
+	for _, r := range requests {
+		t.Run(r.name, func(t *testing.T) {
+			f := j.remote(t)
+			f.comeLate(t, func(q *http.Request) bool { return q.Method == r.method && strings.Contains(q.URL.Path, r.path) })
+		})
+	}
+	const most = 50 // requests of such a process
+	for _, n := range choices(t).Perm(most)[:either(t, 2, most)] {
+		t.Run(fmt.Sprintf("request %d", n), func(t *testing.T) {
+			f, passed := j.remote(t), 0
+			f.comeLate(t, func(*http.Request) bool { passed++; return passed > n })
+		})
+	}
+	j.judge(t)
+}
+
+// remote is a pipeline all in S3 that has run two batches.
+func (j *judge) remote(t *testing.T) feed {
+	t.Helper()
+	f := j.filePerBatch(t, places{landing: j.s3.place("landing"), table: j.s3.place("notes")})
+	must(t, f.step)
+	must(t, f.step)
+	f.finish(t)
+	return f
+}
+
+// comeLate holds a process at the first request that is matched while another one goes on; its requests arrive after that.
+func (f feed) comeLate(t *testing.T, match func(*http.Request) bool) {
+	t.Helper()
+	must(t, f.step)
+	must(t, f.step)
+	late, wake := f.hold(t, match)
+	must(t, f.step)
+	f.finish(t)
+	must(t, f.step) // so that the late one has something to plan
+	wake()
+	code := late.wait(t)
+	if code != 0 && code != exitFenced {
+		t.Errorf("exit %d:\n%s", code, late.stderr.text())
+	}
+	f.finish(t)
+	f.check(t, f.producer)
+	t.Logf("exit %d", code)
 }
