@@ -3,7 +3,7 @@
 // It owns the way to the foreign Delta readers (delta-rs and DuckDB, in a Python virtual environment that it installs) and
 // to an independent reading of JSON sources. Both answer with the order-free row hash of package rowhash, so that a test
 // compares row for row what Sluice wrote with what others see: Check for tables at each of their versions, Source for
-// files. The Python side is testdata/readers.
+// files. A Writer has one of them change a table. The Python side is testdata/readers.
 //
 // Invariants:
 //

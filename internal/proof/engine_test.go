@@ -150,9 +150,13 @@ func committedVersion(t *testing.T, p *process) int64 {
 func (f feed) stopBeforeCommit(t *testing.T) (p *process, wake func()) {
 	t.Helper()
 	if isRemote(f.table) {
-		return f.hold(t, func(r *http.Request) bool {
+		p, held, wake := f.hold(t, func(r *http.Request) bool {
 			return r.Method == http.MethodPut && strings.Contains(r.URL.Path, "/_delta_log/")
 		})
+		if !held {
+			t.Fatalf("it ended before its commit:\n%s", p.stderr.text())
+		}
+		return p, wake
 	}
 	data := strings.TrimPrefix(f.table, f.folder+"/") // the folder of data files, whose entries are made durable before the commit
 	p, asleep := f.nap(t, instant{"after its data are published", "openat", data, 1})
@@ -163,12 +167,12 @@ func (f feed) stopBeforeCommit(t *testing.T) (p *process, wake func()) {
 }
 
 // hold runs the pipeline on the other side of a way to S3 that nothing passes from the first request on that is matched,
-// until it is woken. It returns when such a request is there.
-func (s *site) hold(t *testing.T, match func(*http.Request) bool) (p *process, wake func()) {
+// until it is woken. It returns when such a request is there, or false when the process has ended without one.
+func (s *site) hold(t *testing.T, match func(*http.Request) bool) (p *process, held bool, wake func()) {
 	t.Helper()
 	proxy := s3test.NewProxy(t, s.judge.s3.Server)
-	held, open := make(chan struct{}), make(chan struct{})
-	arrive, wake := sync.OnceFunc(func() { close(held) }), sync.OnceFunc(func() { close(open) })
+	arrived, open := make(chan struct{}), make(chan struct{})
+	arrive, wake := sync.OnceFunc(func() { close(arrived) }), sync.OnceFunc(func() { close(open) })
 	t.Cleanup(wake)
 	proxy.Harm(func(r *http.Request) s3test.Fault {
 		if match(r) {
@@ -179,9 +183,9 @@ func (s *site) hold(t *testing.T, match func(*http.Request) bool) (p *process, w
 	})
 	p = launch(t, "env", "AWS_ENDPOINT_URL="+proxy.URL, binary(t, "sluice"), "run", s.file, "--trigger", "available-now", "--log-level", "debug")
 	select {
-	case <-held:
+	case <-arrived:
+		return p, true, wake
 	case <-p.ended:
-		t.Fatalf("it ended before it was held:\n%s", p.stderr.text())
+		return p, false, wake
 	}
-	return p, wake
 }

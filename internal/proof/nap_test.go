@@ -193,15 +193,17 @@ func TestProcessThatIsHeldOnItsWayToS3ComesTooLateWithoutHarm(t *testing.T) {
 	j.startS3(t)
 	for _, r := range requests {
 		t.Run(r.name, func(t *testing.T) {
-			f := j.remote(t)
-			f.comeLate(t, func(q *http.Request) bool { return q.Method == r.method && strings.Contains(q.URL.Path, r.path) })
+			match := func(q *http.Request) bool { return q.Method == r.method && strings.Contains(q.URL.Path, r.path) }
+			if !j.remote(t).comeLate(t, match) {
+				t.Error("the process has not come there")
+			}
 		})
 	}
-	const most = 50 // requests of such a process
+	const most = 40 // requests of such a process
 	for _, n := range choices(t).Perm(most)[:either(t, 2, most)] {
 		t.Run(fmt.Sprintf("request %d", n), func(t *testing.T) {
-			f, passed := j.remote(t), 0
-			f.comeLate(t, func(*http.Request) bool { passed++; return passed > n })
+			passed := 0
+			j.remote(t).comeLate(t, func(*http.Request) bool { passed++; return passed > n })
 		})
 	}
 	j.judge(t)
@@ -218,11 +220,12 @@ func (j *judge) remote(t *testing.T) feed {
 }
 
 // comeLate holds a process at the first request that is matched while another one goes on; its requests arrive after that.
-func (f feed) comeLate(t *testing.T, match func(*http.Request) bool) {
+// It tells whether there was such a request.
+func (f feed) comeLate(t *testing.T, match func(*http.Request) bool) (held bool) {
 	t.Helper()
 	must(t, f.step)
 	must(t, f.step)
-	late, wake := f.hold(t, match)
+	late, held, wake := f.hold(t, match)
 	must(t, f.step)
 	f.finish(t)
 	must(t, f.step) // so that the late one has something to plan
@@ -233,5 +236,6 @@ func (f feed) comeLate(t *testing.T, match func(*http.Request) bool) {
 	}
 	f.finish(t)
 	f.check(t, f.producer)
-	t.Logf("exit %d", code)
+	t.Logf("held %t, exit %d", held, code)
+	return held
 }
