@@ -54,7 +54,7 @@ type Config struct {
 	Judge func(error) Verdict
 	// Outages are what is being waited for; nil where nothing is.
 	Outages *retry.Outages
-	Now     func() time.Time
+	Now     func() time.Time // what time it is, for what is written; waits go by the monotonic clock
 }
 
 // Engine runs one pipeline. Not safe for concurrent use.
@@ -123,6 +123,18 @@ func (e *Engine) Run(ctx context.Context) error {
 		return errors.Join(err, e.recordError(context.WithoutCancel(ctx), err))
 	}
 	return nil
+}
+
+// time is what the clock says, but never before the time of the newest plan: a clock can be set back.
+func (e *Engine) time() time.Time {
+	now := e.Now().UTC().Truncate(time.Microsecond)
+	if e.log == nil {
+		return now
+	}
+	if newest := e.log.Newest(); newest != nil && now.Before(newest.Time) {
+		return newest.Time
+	}
+	return now
 }
 
 // end is for a run that ends cleanly: it commits the position behind empty batches, and leaves a record of what is committed
@@ -198,7 +210,7 @@ func (e *Engine) resume(ctx context.Context) ([]offsetlog.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.committedAt = e.Now()
+	e.committedAt = time.Now()
 	e.committed = offsetlog.Committed{Batch: r.committed, Version: r.version}
 	e.committedSince = max(r.since, 0)
 	e.journal.committed.Store(r.committed)

@@ -37,7 +37,7 @@ func (e *Engine) runBatch(ctx context.Context, plan offsetlog.Plan, replay bool)
 	if replay && plan.Fingerprint != e.Fingerprint {
 		e.Events.notice(fmt.Sprintf("batch %d was planned by other logic (fingerprint %s) and is run by that of the pipeline's file now (%s)", plan.Batch, plan.Fingerprint, e.Fingerprint))
 	}
-	f := &flight{engine: e, plan: plan, replay: replay, began: e.Now(), rejects: &rejects{engine: e, plan: plan}}
+	f := &flight{engine: e, plan: plan, replay: replay, began: time.Now(), rejects: &rejects{engine: e, plan: plan}}
 	e.Memory.Budget().TakePeak()
 	err := f.run(ctx)
 	if err == nil {
@@ -200,7 +200,7 @@ func (f *flight) publish(ctx context.Context) error {
 		return err
 	}
 	if e.Events.Committed != nil {
-		e.Events.Committed(Done{Record: *record, Commit: commit, Bytes: f.bytes, Duration: e.Now().Sub(f.began), Replay: f.replay, Requests: e.requestsMade()})
+		e.Events.Committed(Done{Record: *record, Commit: commit, Bytes: f.bytes, Duration: time.Since(f.began), Replay: f.replay, Requests: e.requestsMade()})
 	}
 	return nil
 }
@@ -231,7 +231,7 @@ func (e *Engine) record(plan offsetlog.Plan, ranges []offsetlog.Range) *Record {
 // committedBatch moves T.
 func (e *Engine) committedBatch(ctx context.Context, record *Record, commit Commit) error {
 	e.committed = offsetlog.Committed{Batch: record.Batch, Version: commit.Version}
-	e.committedSince, e.committedAt = record.Since, e.Now()
+	e.committedSince, e.committedAt = record.Since, time.Now()
 	e.journal.committed.Store(record.Batch)
 	e.pending = nil
 	if e.table == nil || e.table.ID == "" {

@@ -15,7 +15,7 @@ func (e *Engine) loop(ctx context.Context, done int64) error {
 			return err
 		}
 	}
-	next := e.Now()
+	next := time.Now()
 	for !e.enough(done) {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -38,10 +38,10 @@ func (e *Engine) loop(ctx context.Context, done int64) error {
 		case AvailableNow:
 			return nil
 		case Interval:
-			for !next.After(e.Now()) {
+			for !next.After(time.Now()) {
 				next = next.Add(e.Settings.Trigger.Every)
 			}
-			pause = next.Sub(e.Now())
+			pause = time.Until(next)
 		}
 		if err := e.wait(ctx, pause); err != nil {
 			return err
@@ -52,7 +52,7 @@ func (e *Engine) loop(ctx context.Context, done int64) error {
 
 // wait pauses. A position behind empty batches that has waited long is committed first.
 func (e *Engine) wait(ctx context.Context, pause time.Duration) error {
-	if e.Now().Sub(e.committedAt) >= emptyFor {
+	if time.Since(e.committedAt) >= emptyFor {
 		if err := e.commitPending(ctx); err != nil {
 			return err
 		}
@@ -117,15 +117,15 @@ func (e *Engine) tooFew(p source.Planned) bool {
 		return false
 	}
 	if e.waitingSince.IsZero() {
-		e.waitingSince = e.Now()
+		e.waitingSince = time.Now()
 	}
-	return e.Now().Sub(e.waitingSince) < e.Settings.MaxDelay
+	return time.Since(e.waitingSince) < e.Settings.MaxDelay
 }
 
 // plan stores the plan of the next batch. What comes back is the plan to run: another process may have been first.
 func (e *Engine) plan(ctx context.Context, planned source.Planned) (offsetlog.Plan, error) {
 	plan := offsetlog.Plan{
-		Batch: e.nextBatch(), Time: e.Now().UTC().Truncate(time.Microsecond), First: e.first(), Ranges: planned.Ranges, Fingerprint: e.Fingerprint, Start: e.start(),
+		Batch: e.nextBatch(), Time: e.time(), First: e.first(), Ranges: planned.Ranges, Fingerprint: e.Fingerprint, Start: e.start(),
 	}
 	if e.table != nil {
 		plan.Table = e.table.ID
@@ -136,9 +136,6 @@ func (e *Engine) plan(ctx context.Context, planned source.Planned) (offsetlog.Pl
 	oldest := plan.First
 	if newest := e.log.Newest(); newest != nil {
 		oldest = newest.First
-		if plan.Time.Before(newest.Time) {
-			plan.Time = newest.Time // a clock that was set back
-		}
 	}
 	if plan.First > oldest {
 		if err := e.Source.Keep(ctx, plan.First-1); err != nil {

@@ -26,6 +26,9 @@ type Head struct {
 	// LastICT is the in-commit timestamp of the version, in ms since the epoch; 0 when the table has none.
 	LastICT int64
 
+	// LastTimestamp is the commitInfo.timestamp of the newest version that has one, in ms since the epoch.
+	LastTimestamp int64
+
 	table      string // URL
 	schema     *schema.Type
 	unwritable error  // why an append is refused
@@ -94,6 +97,9 @@ func (h *Head) apply(c *Commit, f files) {
 	}
 	if c.Metadata != nil {
 		h.Metadata, h.metadataAt = c.Metadata.complete(), c.Version
+	}
+	if c.Info != nil && c.Info.Timestamp != 0 {
+		h.LastTimestamp = c.Info.Timestamp
 	}
 	h.LastICT = 0
 	if c.Info != nil && h.inCommitTimestamps() {

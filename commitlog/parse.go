@@ -17,7 +17,7 @@ type detail int
 
 const (
 	full      detail = iota
-	countable        // what a head needs: no stats, no tags, no more of commitInfo than belongs to a batch
+	countable        // what a head needs: no stats, no tags, of commitInfo only times and what belongs to a batch
 )
 
 func parse(version int64, body []byte, d detail) (*Commit, error) {
@@ -86,7 +86,7 @@ func (p *parser) action(name []byte) {
 // info takes a member of commitInfo.
 func (p *parser) info(name []byte) {
 	key := string(name)
-	if p.detail == countable && key != "userMetadata" && key != "txnId" && key != "inCommitTimestamp" {
+	if p.detail == countable && key != "userMetadata" && key != "txnId" && key != "timestamp" && key != "inCommitTimestamp" {
 		p.skip()
 		return
 	}

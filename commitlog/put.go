@@ -1,9 +1,11 @@
 package commitlog
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/sluicedata/sluice/storage"
 )
@@ -167,14 +169,17 @@ func (a *attempt) unsettled(err error) error {
 	return &UnknownError{Version: a.putAt, TxnID: a.commit.Info.TxnID, Err: err}
 }
 
-// render writes the commit that comes right after h, and the head that it makes.
+// render writes the commit that comes right after h, and the head that it makes. Its timestamp is not before that of h,
+// whose writer may have another clock.
 func (l *Log) render(a *attempt, h *Head) ([]byte, *Head, error) {
 	c := a.commit
 	c.Version = h.Version + 1
 	now := l.now().UnixMilli()
 	c.Info = a.commit.Info.clone()
-	if c.Info.Timestamp == 0 {
-		c.Info.Timestamp = now
+	c.Info.Timestamp = max(cmp.Or(c.Info.Timestamp, now), h.LastTimestamp)
+	c.Adds = slices.Clone(c.Adds)
+	for i := range c.Adds {
+		c.Adds[i].ModificationTime = cmp.Or(c.Adds[i].ModificationTime, c.Info.Timestamp)
 	}
 	c.Info.InCommitTimestamp = 0
 	next, err := h.next(&c, 0)

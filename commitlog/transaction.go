@@ -24,7 +24,8 @@ type Transaction struct {
 	ReadVersion int64
 
 	// Actions are the commit's actions. Version is ignored. Of Info, Timestamp, IsolationLevel, EngineInfo and TxnID are
-	// filled in if empty; ReadVersion, IsBlindAppend and InCommitTimestamp always are. A TxnID that is set makes the
+	// filled in if empty; ReadVersion, IsBlindAppend and InCommitTimestamp always are. A Timestamp before that of the
+	// version before becomes that one; files without a ModificationTime get it too. A TxnID that is set makes the
 	// transaction known by it: whoever calls Commit again after an UnknownError sets the one that the error names.
 	//
 	// With NoTable they hold Protocol and Metadata. If somebody else creates the table first, these two are dropped and

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -44,7 +43,7 @@ func beginPart(ctx context.Context, store storage.Store, key string, enc *encode
 }
 
 // finish completes the file and publishes it.
-func (p *part) finish(ctx context.Context, values map[string]*string, now time.Time) (finished, error) {
+func (p *part) finish(ctx context.Context, values map[string]*string) (finished, error) {
 	size, err := p.enc.end()
 	if err != nil {
 		return finished{}, err
@@ -57,12 +56,11 @@ func (p *part) finish(ctx context.Context, values map[string]*string, now time.T
 		staged: p.staged,
 		rows:   stats.rows,
 		add: commitlog.Add{
-			Path:             p.key,
-			PartitionValues:  values,
-			Size:             size,
-			ModificationTime: now.UnixMilli(),
-			DataChange:       true,
-			Stats:            stats.render(),
+			Path:            p.key,
+			PartitionValues: values,
+			Size:            size,
+			DataChange:      true,
+			Stats:           stats.render(),
 		},
 	}, nil
 }

@@ -265,7 +265,7 @@ func (w *writer) finishPart(ctx context.Context, p *partitionRows) error {
 	for i, c := range w.partitioner.columns {
 		values[c] = p.values[i]
 	}
-	f, err := p.part.finish(ctx, values, w.table.options.Now())
+	f, err := p.part.finish(ctx, values)
 	if err != nil {
 		return err
 	}
