@@ -248,7 +248,7 @@ func (l *Log) removeTorn(ctx context.Context) error {
 }
 
 // maxPuts bounds the tries of a put whose outcome is unknown and whose effect is not seen.
-const maxPuts = 5
+const maxPuts = 10
 
 func (l *Log) put(ctx context.Context, plan Plan) (Plan, error) {
 	body, err := plan.Encode()

@@ -24,10 +24,10 @@ const (
 )
 
 // newCloud starts a server whose landing bucket has n files of records. clients reach it at the endpoint that route
-// makes of the server.
-func newCloud(t *testing.T, n, records int, route func(*s3test.Server) string) *cloud {
+// makes of the server. flags are more of the server's program.
+func newCloud(t *testing.T, n, records int, route func(*s3test.Server) string, flags ...string) *cloud {
 	t.Helper()
-	c := &cloud{server: s3test.Start(t)}
+	c := &cloud{server: s3test.Start(t, flags...)}
 	endpoint := c.server.URL
 	if route != nil {
 		endpoint = route(c.server)

@@ -28,6 +28,10 @@ const (
 	ErrorAfter
 	// Refuse answers 503 SlowDown, and the server never hears of the request.
 	Refuse
+	// Skew answers 403 RequestTimeTooSkewed, as to a client whose clock is wrong, and the server never hears of the request.
+	Skew
+	// Expire answers 400 ExpiredToken, and the server never hears of the request.
+	Expire
 	// Late cuts the connection, and passes the request on after the next one has been answered.
 	Late
 	// Twice passes the request on two times, one behind the other, and gives the second answer.
@@ -124,6 +128,10 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler) // invariant: net/http's own way to cut a connection
 	case Refuse:
 		answer(w, http.StatusServiceUnavailable, "SlowDown")
+	case Skew:
+		answer(w, http.StatusForbidden, "RequestTimeTooSkewed")
+	case Expire:
+		answer(w, http.StatusBadRequest, "ExpiredToken")
 	case ResetAfter, ErrorAfter:
 		made := httptest.NewRecorder()
 		p.forward.ServeHTTP(made, r)

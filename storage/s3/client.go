@@ -138,10 +138,9 @@ type Client struct {
 	retrier *retry.Retrier
 	slots   chan struct{} // one for each part on its way
 
-	mu          sync.Mutex
-	api         *s3.Client // nil before the first request
-	credentials aws.CredentialsProvider
-	own         map[string]struct{} // ids of uploads that this process has begun and not ended
+	mu  sync.Mutex
+	api *s3.Client          // nil before the first request, and when its credentials have expired
+	own map[string]struct{} // ids of uploads that this process has begun and not ended
 }
 
 // New makes a client. It does no I/O: credentials, region and certificates are looked up by the first request.

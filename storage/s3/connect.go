@@ -34,7 +34,6 @@ func (c *Client) connect(ctx context.Context) (*s3.Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("set up the S3 client: %w; check the AWS_* variables and the files that they name", err)
 	}
-	c.credentials = loaded.Credentials
 	c.api = s3.NewFromConfig(loaded, c.configure)
 	return c.api, nil
 }

@@ -12,7 +12,6 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
@@ -176,17 +175,15 @@ type partError struct{ err error }
 func (e *partError) Error() string { return e.err.Error() }
 func (e *partError) Unwrap() error { return e.err }
 
-// classify is Classify, and has credentials that were refused as expired looked up again.
+// classify is Classify, and has credentials that were refused as expired looked up again, wherever they come from: the
+// next request reads the environment and its files as the first one did.
 func (c *Client) classify(err error) retry.Class {
 	var answer *Error
 	if errors.As(explain(err), &answer) && answer.isExpired() {
 		c.mu.Lock()
-		cache, ok := c.credentials.(*aws.CredentialsCache)
+		c.api = nil
 		c.mu.Unlock()
-		if ok {
-			cache.Invalidate()
-			return retry.Transient
-		}
+		return retry.Transient
 	}
 	return Classify(err)
 }

@@ -43,7 +43,7 @@ func (s *Store) probe(ctx context.Context, store storage.Store, key string) erro
 			if answersNot(err) {
 				return &NotConditionalError{URL: s.url, Endpoint: s.endpoint(), Reason: err.Error()}
 			}
-			if unknown = err; Classify(err) == retry.Final {
+			if unknown = err; s.client.classify(err) == retry.Final {
 				return err
 			}
 			if _, err := store.Get(ctx, key); errors.Is(err, storage.ErrNotExist) {
@@ -63,7 +63,7 @@ func (s *Store) probe(ctx context.Context, store storage.Store, key string) erro
 		switch {
 		case answersNot(err):
 			return &NotConditionalError{URL: s.url, Endpoint: s.endpoint(), Reason: err.Error()}
-		case Classify(err) == retry.Final:
+		case s.client.classify(err) == retry.Final:
 			return err
 		}
 	}

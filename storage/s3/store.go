@@ -112,7 +112,7 @@ func (s *Store) Stat(ctx context.Context, key string) (storage.Info, error) {
 func unquoted(etag *string) string { return strings.Trim(aws.ToString(etag), `"`) }
 
 // head asks for what is known of an object. The answer to a HEAD has no body, so that a missing bucket looks like a
-// missing object: that is asked for separately.
+// missing object, and all refusals (expired credentials, a wrong clock, no rights) alike: that is asked for separately.
 func (s *Store) head(ctx context.Context, op, key string) (*s3.HeadObjectOutput, error) {
 	api, err := s.begin(ctx, op, key)
 	if err != nil {
@@ -124,12 +124,24 @@ func (s *Store) head(ctx context.Context, op, key string) (*s3.HeadObjectOutput,
 	if err == nil {
 		return head, nil
 	}
-	if statusOf(err) == http.StatusNotFound {
+	switch statusOf(err) {
+	case http.StatusNotFound:
 		if _, gone := api.HeadBucket(ctx, &s3.HeadBucketInput{Bucket: &s.bucket}); statusOf(gone) == http.StatusNotFound {
 			err = &Error{Status: http.StatusNotFound, Code: "NoSuchBucket", Message: "there is no bucket " + s.bucket, Err: gone}
 		}
+	case http.StatusBadRequest, http.StatusForbidden:
+		err = s.refusal(ctx, api, key, err)
 	}
 	return nil, s.fail(ctx, op, key, err)
+}
+
+// refusal returns the words for a refused HEAD: those that a GET of the object's first byte is refused with.
+func (s *Store) refusal(ctx context.Context, api *s3.Client, key string, refused error) error {
+	out, err := api.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.bucket, Key: s.name(key), Range: aws.String("bytes=0-0"), RequestPayer: s.payer()})
+	if err != nil {
+		return err
+	}
+	return errors.Join(refused, out.Body.Close())
 }
 
 // Delete removes an object.

@@ -17,7 +17,6 @@ import (
 // upload is a multipart upload of this process. Its parts go side by side, each tried again alone.
 type upload struct {
 	store *Store
-	api   *s3.Client
 	key   string
 	id    string
 	sent  int32 // number of the last part
@@ -29,10 +28,6 @@ type upload struct {
 }
 
 func (s *Store) createUpload(ctx context.Context, key, attempt string) (*upload, error) {
-	api, err := s.client.connect(ctx)
-	if err != nil {
-		return nil, err
-	}
 	in := &s3.CreateMultipartUploadInput{
 		Bucket: &s.bucket, Key: s.name(key), Metadata: map[string]string{attemptKey: attempt}, RequestPayer: s.payer(),
 		ChecksumAlgorithm: types.ChecksumAlgorithmCrc32c, ChecksumType: types.ChecksumTypeFullObject,
@@ -42,14 +37,18 @@ func (s *Store) createUpload(ctx context.Context, key, attempt string) (*upload,
 		in.SSEKMSKeyId = &id
 	}
 	var out *s3.CreateMultipartUploadOutput
-	err = s.client.retrier.Do(ctx, func() error {
+	err := s.client.retrier.Do(ctx, func() error {
+		api, err := s.client.connect(ctx)
+		if err != nil {
+			return err
+		}
 		out, err = api.CreateMultipartUpload(ctx, in)
 		return err
 	})
 	if err != nil {
 		return nil, &partError{explain(err)}
 	}
-	u := &upload{store: s, api: api, key: key, id: aws.ToString(out.UploadId)}
+	u := &upload{store: s, key: key, id: aws.ToString(out.UploadId)}
 	s.client.begin(u.id)
 	return u, nil
 }
@@ -84,7 +83,11 @@ func (u *upload) send(ctx context.Context, body []byte) error {
 func (u *upload) put(ctx context.Context, number int32, body []byte) (part types.CompletedPart, err error) {
 	sum := crc32cOf(body)
 	err = u.store.client.retrier.Do(ctx, func() error {
-		out, err := u.api.UploadPart(ctx, &s3.UploadPartInput{
+		api, err := u.store.client.connect(ctx)
+		if err != nil {
+			return err
+		}
+		out, err := api.UploadPart(ctx, &s3.UploadPartInput{
 			Bucket: &u.store.bucket, Key: u.store.name(u.key), UploadId: &u.id, PartNumber: &number, Body: bytes.NewReader(body),
 			ContentLength: aws.Int64(int64(len(body))), ChecksumAlgorithm: types.ChecksumAlgorithmCrc32c, ChecksumCRC32C: sum,
 			RequestPayer: u.store.payer(),
@@ -115,7 +118,11 @@ func (u *upload) wait() ([]types.CompletedPart, error) {
 }
 
 func (u *upload) complete(ctx context.Context, parts []types.CompletedPart, sum *string, size int64) error {
-	_, err := u.api.CompleteMultipartUpload(ctx, &s3.CompleteMultipartUploadInput{
+	api, err := u.store.client.connect(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = api.CompleteMultipartUpload(ctx, &s3.CompleteMultipartUploadInput{
 		Bucket: &u.store.bucket, Key: u.store.name(u.key), UploadId: &u.id, MultipartUpload: &types.CompletedMultipartUpload{Parts: parts},
 		IfNoneMatch: aws.String("*"), ChecksumCRC32C: sum, ChecksumType: types.ChecksumTypeFullObject, MpuObjectSize: &size,
 		RequestPayer: u.store.payer(),
@@ -126,7 +133,11 @@ func (u *upload) complete(ctx context.Context, parts []types.CompletedPart, sum 
 // abort ends the upload after the parts that are on their way, which would keep it alive.
 func (u *upload) abort(ctx context.Context) error {
 	u.sending.Wait()
-	if err := u.store.abortUpload(ctx, u.api, u.store.name(u.key), &u.id); err != nil {
+	api, err := u.store.client.connect(ctx)
+	if err != nil {
+		return err
+	}
+	if err := u.store.abortUpload(ctx, api, u.store.name(u.key), &u.id); err != nil {
 		return err
 	}
 	u.store.client.end(u.id)
