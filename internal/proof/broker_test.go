@@ -13,6 +13,7 @@ func TestBrokerThatDiesOrGoesAwayIsWaitedFor(t *testing.T) {
 	j := newJudge(t)
 	t.Run("killed under load", func(t *testing.T) { killedUnderLoad(t, j, broker) })
 	t.Run("away for long", func(t *testing.T) { awayForLong(t, j, broker) })
+	t.Run("seen to be away", func(t *testing.T) { brokerSeenAway(t, j, broker) })
 	j.judge(t)
 }
 
