@@ -126,7 +126,7 @@ func (p *producer) land(place string, records int) error {
 	return os.Rename(temporary, name)
 }
 
-// upload puts an object as often as it takes.
+// upload puts an object as often as it takes, though not for ever.
 func (p *producer) upload(place, name string, text []byte) error {
 	store := p.stores[place]
 	if store == nil {
@@ -139,9 +139,11 @@ func (p *producer) upload(place, name string, text []byte) error {
 		}
 		p.stores[place] = store
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
 	for {
-		_, err := store.PutIfAbsent(context.Background(), name, text) // one that is there is this one
-		if err == nil || s3.Classify(err) == retry.Final {
+		_, err := store.PutIfAbsent(ctx, name, text) // one that is there is this one
+		if err == nil || ctx.Err() != nil || s3.Classify(err) == retry.Final {
 			return err
 		}
 	}
@@ -153,7 +155,9 @@ func (p *producer) send(client *kgo.Client, topic string, partitions int32, reco
 	for i, value := range p.next(records) {
 		batch = append(batch, &kgo.Record{Topic: topic, Partition: int32(i) % partitions, Value: value})
 	}
-	return client.ProduceSync(context.Background(), batch...).FirstErr()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	return client.ProduceSync(ctx, batch...).FirstErr()
 }
 
 // work goes on in the background.

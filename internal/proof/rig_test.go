@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -41,6 +42,7 @@ type rig struct {
 type flow struct {
 	*producer
 	runs    []*supervised
+	step    func() error // produces some notes
 	feeding *work
 }
 
@@ -70,13 +72,13 @@ func newRig(t *testing.T, counts tally, lay ...layout) *rig {
 	g.lies = s3test.NewProxy(t, g.judge.s3.Server)
 	g.s3 = g.toxics.Proxy(t, "127.0.0.1:0", strings.TrimPrefix(g.lies.URL, "http://"))
 	for _, l := range lay {
-		f, step := l.lay(g)
+		f := l.lay(g)
 		g.flows = append(g.flows, f)
 		for i, run := range f.runs {
 			run.name = fmt.Sprintf("%s (%d)", l.name, i)
 			g.start(run)
 		}
-		f.feeding = repeat(t, 300*time.Millisecond, step)
+		f.feeding = repeat(t, 300*time.Millisecond, f.step)
 	}
 	t.Cleanup(g.keep)
 	return g
@@ -85,28 +87,28 @@ func newRig(t *testing.T, counts tally, lay ...layout) *rig {
 // layout is a kind of flow.
 type layout struct {
 	name string
-	lay  func(*rig) (f *flow, step func() error)
+	lay  func(*rig) *flow
 }
 
 var (
-	kafkaToDisk = layout{"Kafka to disk", func(g *rig) (*flow, func() error) { return g.topic(places{}) }}
-	kafkaToS3   = layout{"Kafka to S3", func(g *rig) (*flow, func() error) {
+	kafkaToDisk = layout{"Kafka to disk", func(g *rig) *flow { return g.topic(places{}) }}
+	kafkaToS3   = layout{"Kafka to S3", func(g *rig) *flow {
 		return g.topic(places{table: g.judge.s3.place("notes")}, g.storage())
 	}}
-	quarantined = layout{"S3 to S3, with quarantine", func(g *rig) (*flow, func() error) {
+	quarantined = layout{"S3 to S3, with quarantine", func(g *rig) *flow {
 		return g.landing(1, 7, ", partition_by: [part]", "on_error: quarantine", "checkpoint: "+g.judge.s3.place("checkpoint"))
 	}}
-	localCheckpoint = layout{"S3 to S3, checkpoint on disk", func(g *rig) (*flow, func() error) {
+	localCheckpoint = layout{"S3 to S3, checkpoint on disk", func(g *rig) *flow {
 		return g.landing(1, 0, "", "checkpoint: checkpoint")
 	}}
-	together = layout{"S3 to S3, two into one table", func(g *rig) (*flow, func() error) { return g.landing(2, 0, "") }}
+	together = layout{"S3 to S3, two into one table", func(g *rig) *flow { return g.landing(2, 0, "") }}
 )
 
 // storage is the key of a pipeline's file that leads to S3 by what can be harmed.
 func (g *rig) storage() string { return fmt.Sprintf(`storage: {endpoint: "http://%s"}`, g.s3.Addr) }
 
 // topic reads a topic of its own.
-func (g *rig) topic(at places, keys ...string) (*flow, func() error) {
+func (g *rig) topic(at places, keys ...string) *flow {
 	const partitions = 3
 	if g.broker == nil {
 		g.broker = kafkatest.Broker(g.t)
@@ -116,11 +118,12 @@ func (g *rig) topic(at places, keys ...string) (*flow, func() error) {
 	source := kafkaSource(&kafkatest.Cluster{Addrs: []string{g.broker.Via}}, topic)
 	s := g.judge.siteAt(g.t, at, source, noteColumns, "", append(keys, "batch: {max_records: 200}")...)
 	p, client := &producer{}, g.broker.Client(g.t, manualPartitioner)
-	return &flow{producer: p, runs: []*supervised{{site: s}}}, func() error { return p.send(client, topic, partitions, 20) }
+	step := func() error { return p.send(client, topic, partitions, 20) }
+	return &flow{producer: p, runs: []*supervised{{site: s}}, step: step}
 }
 
 // landing has pipelines with landing folders of their own and one table, all in S3.
-func (g *rig) landing(pipelines int, badEvery int64, tableKeys string, keys ...string) (*flow, func() error) {
+func (g *rig) landing(pipelines int, badEvery int64, tableKeys string, keys ...string) *flow {
 	table := g.judge.s3.place("notes")
 	p := &producer{badEvery: badEvery}
 	f := &flow{producer: p}
@@ -131,7 +134,7 @@ func (g *rig) landing(pipelines int, badEvery int64, tableKeys string, keys ...s
 		s.configure(g.t, fmt.Sprintf("%s-%d", pipelineName, i), filesIn(at.landing), noteColumns, tableKeys, keys...)
 		f.runs = append(f.runs, &supervised{site: s})
 	}
-	return f, func() error {
+	f.step = func() error {
 		for _, run := range f.runs {
 			if err := p.land(run.landing, 20); err != nil {
 				return err
@@ -139,6 +142,7 @@ func (g *rig) landing(pipelines int, badEvery int64, tableKeys string, keys ...s
 		}
 		return nil
 	}
+	return f
 }
 
 // all are the pipelines of all flows.
@@ -179,7 +183,7 @@ func (g *rig) work() {
 	}
 }
 
-// end waits for the end of a pipeline's process, which a fault has to explain.
+// end waits for the end of a pipeline's process, which has to be one that a fault explains.
 func (g *rig) end(run *supervised) {
 	g.t.Helper()
 	code := run.process.wait(g.t)
@@ -192,18 +196,16 @@ func (g *rig) end(run *supervised) {
 	case code == -int(syscall.SIGKILL):
 	case code == exitFenced:
 		g.tally["ends: fenced by another process"]++
-	case code == exitFailed && time.Since(g.harmed) < time.Minute:
+	case code == exitFailed && time.Since(g.harmed) < time.Minute && outage.MatchString(said):
 		g.tally["ends: storage or broker away"]++
-		g.t.Logf("%s gave up: %s", run.name, lastLine(said))
+		g.t.Logf("%s gave up: %s", run.name, outage.FindString(said))
 	default:
 		g.t.Fatalf("%s: exit %d, which no fault explains:\n%s", run.name, code, said)
 	}
 }
 
-func lastLine(text string) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	return lines[len(lines)-1]
-}
+// outage is an error of a run that waited for storage or broker in vain.
+var outage = regexp.MustCompile(`(?m)^sluice: .*(no answer: |50[03] |Kafka at ).*$`)
 
 // pass lets time go by, in which programs are killed now and then.
 func (g *rig) pass(d time.Duration) {
