@@ -1,10 +1,12 @@
 package proof
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -132,6 +134,9 @@ func brokerSeenAway(t *testing.T, j *judge, broker *kafkatest.Node) {
 	run.works(t, 50)
 	broker.Stop(t)
 	run.away(t, "kafka_away", "look up the topics' offsets: Kafka at ")
+	if chaosTime(t) > 0 {
+		s.checkWaiting(t)
+	}
 	broker.Start(t)
 	send()
 	run.works(t, 100)
@@ -146,4 +151,20 @@ func brokerSeenAway(t *testing.T, j *judge, broker *kafkatest.Node) {
 	run.documented(t)
 	s.stop(t, run.process)
 	s.check(t, p)
+}
+
+// checkWaiting wants status to tell what the run of another process has waited for for some time, which it has once that is
+// in the checkpoint.
+func (s *site) checkWaiting(t *testing.T) {
+	t.Helper()
+	kafkatest.Eventually(t, "an entry for status", func() error {
+		if len(names(t, filepath.Join(s.checkpoint, "errors", "*.json"))) == 0 {
+			return errors.New("there is none")
+		}
+		return nil
+	})
+	said := run(t, 0, "status", s.file).stdout.String()
+	if !regexp.MustCompile(`state +retrying \(kafka_away\), since .*\nwaiting +.*Kafka at .*\nwhat to do +`).MatchString(said) {
+		t.Errorf("status:\n%s", said)
+	}
 }
