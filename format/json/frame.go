@@ -152,18 +152,19 @@ func (in *input) fill() error {
 		copy(in.buf[:cap(in.buf)], left)
 	}
 	in.from, in.to, in.buf = 0, len(left), in.buf[:window]
-	n, err := io.ReadFull(in.r, in.buf[in.to:])
-	in.to += n
-	in.read += int64(n)
-	switch err {
-	case nil:
-		return nil
-	case io.EOF, io.ErrUnexpectedEOF:
-		in.ended = true
-		return nil
-	default:
-		return fmt.Errorf("read behind byte %d: %w", in.read, err)
+	for in.to < len(in.buf) {
+		n, err := in.r.Read(in.buf[in.to:])
+		in.to += n
+		in.read += int64(n)
+		switch {
+		case err == io.EOF:
+			in.ended = true
+			return nil
+		case err != nil: // also io.ErrUnexpectedEOF, of what was cut short: what was read last is no record
+			return fmt.Errorf("read behind byte %d: %w", in.read, err)
+		}
 	}
+	return nil
 }
 
 // frameBlock gathers records for one emit.
