@@ -195,7 +195,7 @@ func (f *File) FilesConfig(landing storage.Store) (files.Config, error) {
 	in := f.Source.Files
 	return files.Config{
 		Store: landing, Pattern: in.Pattern, DisplayRoot: in.Written, Settle: in.Settle,
-		Overwritten: files.Overwritten(in.Overwritten), Framer: framer,
+		Overwritten: files.Overwritten(in.Overwritten), Order: files.Order(in.Order), Framer: framer,
 	}, nil
 }
 

@@ -60,6 +60,7 @@ func TestDocumentedDefaultsAreTheFilesDefaults(t *testing.T) {
 		"source.format":                 files.Source.Format.Name,
 		"source.files.settle":           files.Source.Files.Settle.String(),
 		"source.files.overwritten":      string(files.Source.Files.Overwritten),
+		"source.files.order":            string(files.Source.Files.Order),
 		"source.kafka.start":            string(kafka.Start.Kind),
 		"source.kafka.isolation":        string(kafka.Isolation),
 		"source.kafka.on_data_loss":     string(kafka.OnDataLoss),

@@ -56,7 +56,17 @@ type Files struct {
 	Pattern     string
 	Settle      time.Duration // files younger than this are left alone
 	Overwritten Overwritten
+	Order       Order
 }
+
+// Order says which of the waiting files is read first.
+type Order string
+
+// The choices of source.files.order.
+const (
+	OrderModified Order = "modified"
+	OrderLexical  Order = "lexical"
+)
 
 // Overwritten says what becomes of a file that was read and then changed.
 type Overwritten string

@@ -42,7 +42,7 @@ func (r *reader) readSource(f *File, v value) {
 }
 
 func (r *reader) files(v value) *Files {
-	out := &Files{Settle: defaultSettle, Overwritten: OverwrittenError}
+	out := &Files{Settle: defaultSettle, Overwritten: OverwrittenError, Order: OrderModified}
 	fields, ok := r.section(v, "source.files")
 	if !ok {
 		return out
@@ -55,6 +55,12 @@ func (r *reader) files(v value) *Files {
 	}
 	if o, ok := fields["overwritten"]; ok {
 		oneOf(r, o, &out.Overwritten, OverwrittenError, OverwrittenIgnore, OverwrittenReprocess)
+	}
+	if o, ok := fields["order"]; ok {
+		oneOf(r, o, &out.Order, OrderModified, OrderLexical)
+		if over, ok := fields["overwritten"]; ok && out.Order == OrderLexical {
+			r.fault(over, "is about files that were read, and order: lexical never looks at one again", "delete it, or order")
+		}
 	}
 	return out
 }

@@ -17,7 +17,7 @@ func sections() []section {
 	return []section{
 		{"", []string{"name", "source", "columns", "table", "checkpoint", "storage", "trigger", "batch", "on_error"}},
 		{"source", []string{"files", "kafka", "format"}},
-		{"source.files", []string{"path", "settle", "overwritten"}},
+		{"source.files", []string{"path", "settle", "overwritten", "order"}},
 		{"source.kafka", []string{"brokers", "topics", "start", "isolation", "on_data_loss", "tls", "sasl", "client_id", "group"}},
 		{"source.kafka.tls", []string{"ca", "cert", "key", "server_name"}},
 		{"source.kafka.sasl", []string{"mechanism", "username", "password", "allow_unencrypted"}},

@@ -52,7 +52,7 @@ func TestExampleLoads(t *testing.T) {
 		Source: Source{
 			Files: &Files{
 				Path: "testdata/landing/*.ndjson", Root: "testdata/landing", Written: "landing", Pattern: "*.ndjson",
-				Settle: 2 * time.Second, Overwritten: OverwrittenError,
+				Settle: 2 * time.Second, Overwritten: OverwrittenError, Order: OrderModified,
 			},
 			Format: Format{Name: "json", JSON: JSON{Layout: LayoutAuto, MaxRecordBytes: 64 << 20, Tombstones: TombstonesBad}},
 		},
@@ -167,7 +167,7 @@ func TestGlobsAreSplitAtTheFirstWildcard(t *testing.T) {
 		"../in put/*.json.gz": {Path: "in put/*.json.gz", Root: "in put", Pattern: "*.json.gz", Written: "../in put"},
 	} {
 		f := mustParse(t, "name: x\nsource: {files: {path: '"+written+"'}}\ntable: {path: /lake/t}\n")
-		want.Settle, want.Overwritten = 2*time.Second, OverwrittenError
+		want.Settle, want.Overwritten, want.Order = 2*time.Second, OverwrittenError, OrderModified
 		if diff := cmp.Diff(&want, f.Source.Files); diff != "" {
 			t.Errorf("path: %s (-want +got):\n%s", written, diff)
 		}

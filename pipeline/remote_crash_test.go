@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -43,6 +44,7 @@ func TestEveryRecordIsThereOnceInS3WhereverTheProcessDies(t *testing.T) {
 // sweeps nothing that is published.
 func TestLateRequestsOfTheDeadDoNoHarmWhereverTheProcessDies(t *testing.T) {
 	in := landing(t, 3, 9)
+	in.yaml = strings.Replace(in.yaml, "settle: 0s", "settle: 0s, order: lexical", 1)
 	for name, extra := range map[string]string{
 		"plain":                      "on_error: skip\nbatch: {max_files: 1}\n",
 		"partitioned and quarantine": "  partition_by: [day]\n" + quarantined + "batch: {max_files: 1}\n",

@@ -24,7 +24,7 @@ storage:
 		Source: Source{
 			Files: &Files{
 				Path: "s3://in/landing/**/*.ndjson", Root: "s3://in/landing", Written: "s3://in/landing", Pattern: "**/*.ndjson",
-				Settle: defaultSettle, Overwritten: OverwrittenError,
+				Settle: defaultSettle, Overwritten: OverwrittenError, Order: OrderModified,
 			},
 			Format: mustParse(t, base).Source.Format,
 		},

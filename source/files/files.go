@@ -33,6 +33,11 @@
 // One listing serves as many batches as it holds whole ones for; what it says is checked again, file by file, before it
 // is planned.
 //
+// In lexical order files are planned by the bytes of their paths instead. The position is the last path planned, which the
+// newest plan tells: a listing begins behind it and costs no more than what is new, there is no seen set and no seen log, and
+// a file that appears before the position, or changes there, is never looked at. So that none is passed over, a listing ends
+// at the first young file. Plans say in which order they were made, and a start in the other one is refused.
+//
 // # The seen log
 //
 // Objects ("segments") in the bookkeeping store, one for a run of batches, called
@@ -100,6 +105,8 @@ type Config struct {
 	Settle time.Duration
 	// Overwritten is OverwrittenFail when empty.
 	Overwritten Overwritten
+	// Order is OrderModified when empty. Overwritten has no meaning in OrderLexical.
+	Order Order
 	// Framer cuts files into records.
 	Framer format.Framer
 	// Bookkeeping holds the seen log: a folder of the checkpoint that nothing else writes to.
@@ -115,6 +122,7 @@ type Source struct {
 	names       naming
 	settle      time.Duration
 	overwritten Overwritten
+	order       Order
 	now         func() time.Time
 
 	reader *reader
@@ -128,9 +136,10 @@ type Source struct {
 	pending  []batchEntries // plans that are not in the seen log, by batch
 
 	mu      sync.Mutex // guards what follows, for Lag
-	seen    seenSet
-	backlog *backlog // nil before the first listing
-	bounded bool     // Next leaves alone what came after Bound
+	seen    seenSet    // empty in lexical order
+	after   string     // key behind which a listing begins; empty but in lexical order
+	backlog *backlog   // nil before the first listing
+	bounded bool       // Next leaves alone what came after Bound
 }
 
 // New checks the settings, all of them at once, and makes a source. It does no I/O.
@@ -154,6 +163,7 @@ func New(cfg Config) (*Source, error) {
 		names:       names,
 		settle:      cfg.Settle,
 		overwritten: overwritten,
+		order:       cfg.Order,
 		now:         now,
 		reader:      &reader{store: cfg.Store, names: names, framer: cfg.Framer, wayOut: planAnew},
 		log:         newSeenLog(cfg.Bookkeeping),
@@ -179,6 +189,11 @@ func (cfg Config) check() (*Glob, error) {
 	case "", OverwrittenFail, OverwrittenIgnore, OverwrittenReprocess:
 	default:
 		fault("overwritten is %q; write error, ignore or reprocess", cfg.Overwritten)
+	}
+	switch cfg.Order {
+	case "", OrderModified, OrderLexical:
+	default:
+		fault("order is %q; write modified or lexical", cfg.Order)
 	}
 	glob, err := ParseGlob(cfg.Pattern)
 	if err != nil {

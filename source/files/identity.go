@@ -42,9 +42,9 @@ func (v version) asRange(partition string) offsetlog.Range {
 	return offsetlog.Range{Partition: partition, ID: id, To: v.size}
 }
 
-// versionIn reads what a plan says of a file.
+// versionIn reads what a plan says of a file, in whichever order it was made.
 func versionIn(r offsetlog.Range) (version, error) {
-	text, etag, _ := strings.Cut(r.ID, "/")
+	text, etag, _ := strings.Cut(strings.TrimPrefix(r.ID, lexicalMark), "/")
 	modified, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || r.From != 0 || r.To <= 0 {
 		return version{}, fmt.Errorf("range %s with id %q is not a whole file of this source: "+

@@ -8,7 +8,8 @@ import (
 	"github.com/sluicedata/sluice/source"
 )
 
-// Lag counts files: Position is the number of seen ones, End that plus those not seen yet, as of the last listing. It
+// Lag counts files: Position is the number of seen ones, End that plus those not seen yet, as of the last listing. In lexical
+// order nobody counts those that were read: Position is 0, and the note has the last of them. It
 // lists the folder when nobody has so far. Safe for concurrent use.
 func (s *Source) Lag(ctx context.Context) ([]source.Lag, error) {
 	s.mu.Lock()
@@ -21,11 +22,15 @@ func (s *Source) Lag(ctx context.Context) ([]source.Lag, error) {
 		s.backlog = &sc.backlog
 	}
 	position := int64(s.seen.len())
+	note := s.backlog.note(s.settle.String())
+	if s.after != "" {
+		note = strings.TrimPrefix(note+", read up to "+s.names.partition(s.after), ", ")
+	}
 	return []source.Lag{{
 		Partition: s.names.partition(s.glob.pattern),
 		Position:  position,
 		End:       position + s.backlog.files,
-		Note:      s.backlog.note(s.settle.String()),
+		Note:      note,
 	}}, nil
 }
 

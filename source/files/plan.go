@@ -90,7 +90,7 @@ func (s *Source) planned(chosen []candidate) source.Planned {
 		p.Ranges = make([]offsetlog.Range, 0, len(chosen))
 	}
 	for _, c := range chosen {
-		p.Ranges = append(p.Ranges, c.asRange(s.names.partition(c.key)))
+		p.Ranges = append(p.Ranges, s.asRange(c))
 		p.Bytes += c.size
 		p.Records += s.reader.rates.estimate(c.key, c.size)
 	}

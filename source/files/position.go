@@ -14,6 +14,9 @@ import (
 func (s *Source) Restore(ctx context.Context, history source.History) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.isLexical() {
+		return s.restoreLexical(history)
+	}
 	if history.Adopted {
 		return s.adopt(ctx, history)
 	}
@@ -29,7 +32,7 @@ func (s *Source) Restore(ctx context.Context, history source.History) error {
 		}
 	}
 	first, end := int64(-1), kept
-	err := eachBatch(history, func(batch int64, entries []entry) {
+	err := s.eachBatch(history, func(batch int64, entries []entry) {
 		if first < 0 {
 			first = batch
 		}
@@ -77,7 +80,7 @@ func (s *Source) noteRenamed(history source.History) error {
 func (s *Source) adopt(ctx context.Context, history source.History) error {
 	var all []entry
 	end := int64(0)
-	err := eachBatch(history, func(batch int64, entries []entry) {
+	err := s.eachBatch(history, func(batch int64, entries []entry) {
 		end = batch + 1
 		all = append(all, entries...)
 		for _, e := range entries {
@@ -90,11 +93,14 @@ func (s *Source) adopt(ctx context.Context, history source.History) error {
 	return s.log.adopt(ctx, all, end)
 }
 
-func eachBatch(history source.History, fn func(batch int64, entries []entry)) error {
+func (s *Source) eachBatch(history source.History, fn func(batch int64, entries []entry)) error {
 	if history.Batches == nil {
 		return nil
 	}
 	return history.Batches(func(batch int64, ranges []offsetlog.Range) error {
+		if err := s.checkOrder(ranges); err != nil {
+			return err
+		}
 		entries, err := entriesOf(ranges)
 		if err != nil {
 			return fmt.Errorf("seen files: batch %d: %w", batch, err)
@@ -121,7 +127,11 @@ func (s *Source) Advance(batch int64, ranges []offsetlog.Range) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.add(batch, entries)
+	if s.isLexical() {
+		s.broken = s.passLexical(ranges)
+	} else {
+		s.add(batch, entries)
+	}
 	s.dequeue(ranges)
 }
 
@@ -144,7 +154,7 @@ func (s *Source) Keep(ctx context.Context, batch int64) error {
 	if s.broken != nil {
 		return s.broken
 	}
-	if batch < s.log.kept {
+	if s.isLexical() || batch < s.log.kept { // in lexical order the newest plan tells the position
 		return nil
 	}
 	if n := len(s.pending); n == 0 || s.pending[n-1].batch < batch {

@@ -59,10 +59,13 @@ type scanner struct {
 // scan lists the folder.
 func (s *Source) scan(ctx context.Context) (*scanner, error) {
 	sc := &scanner{source: s, now: s.now(), prefix: s.names.prefix()}
-	if err := s.store.List(ctx, s.glob.prefix, "", sc.consider); err != nil {
+	err := s.store.List(ctx, s.glob.prefix, s.after, sc.consider)
+	if err != nil && err != errEnough {
 		return nil, fmt.Errorf("list %s: %w", s.names.partition(s.glob.pattern), err)
 	}
-	sc.shorten(maxQueue)
+	if !s.isLexical() {
+		sc.shorten(maxQueue)
+	}
 	return sc, nil
 }
 
@@ -93,11 +96,18 @@ func (sc *scanner) consider(info storage.Info) error {
 	}
 	sc.backlog.files++
 	sc.backlog.bytes += is.size
-	if sc.young(info) {
+	young, lexical := sc.young(info), sc.source.isLexical()
+	switch {
+	case young && lexical:
+		return errEnough
+	case young:
 		return nil
+	case lexical && len(sc.waiting) == maxQueue:
+		sc.overflow = true
+		return errEnough
 	}
 	sc.waiting = append(sc.waiting, candidate{key: info.Key, version: is})
-	if len(sc.waiting) >= 2*maxQueue {
+	if !lexical && len(sc.waiting) >= 2*maxQueue {
 		sc.shorten(maxQueue)
 	}
 	return nil
@@ -147,7 +157,7 @@ func (sc *scanner) shorten(n int) {
 func (sc *scanner) notices() []string {
 	var all []string
 	b := &sc.backlog
-	if b.matched == 0 && sc.source.seen.len() == 0 {
+	if b.matched == 0 && sc.source.seen.len() == 0 && sc.source.after == "" {
 		all = append(all, fmt.Sprintf("no file matches %s in %s", sc.prefix+sc.source.glob.pattern, sc.source.store.URL()))
 	}
 	if b.overwritten > 0 {
