@@ -30,6 +30,15 @@ type Status struct {
 	Refused          string           `json:"refused,omitempty"`     // why a run would be refused
 	Unreachable      string           `json:"unreachable,omitempty"` // why checkpoint or table could not be read whole
 	Notices          []string         `json:"notices"`
+	Memory           MemoryStatus     `json:"memory"`
+}
+
+// MemoryStatus is what a run may hold, in bytes.
+type MemoryStatus struct {
+	Limit  int64            `json:"limit"`  // of a run's process, but for the program itself
+	Budget int64            `json:"budget"` // of it, for data
+	Shares map[string]int64 `json:"shares"` // of the budget, by account; write borrows what is in none
+	Peak   int64            `json:"peak"`   // most that the newest batch in the table held; 0 when it does not tell
 }
 
 // OK is the State of a pipeline that nothing is known to keep from going on.
@@ -99,6 +108,7 @@ func (e *Engine) readTable(ctx context.Context, s *Status, records Records) erro
 		s.Rows += r.Rows
 		s.Bad += r.Bad
 		s.Tombstones += r.Tombstones
+		s.Memory.Peak = r.PeakBytes
 		for path, n := range r.Unknown {
 			s.Unknown[path] += n
 		}

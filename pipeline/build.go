@@ -8,6 +8,7 @@ import (
 	"github.com/sluicedata/sluice/batch"
 	"github.com/sluicedata/sluice/format"
 	"github.com/sluicedata/sluice/format/json"
+	"github.com/sluicedata/sluice/memory"
 	"github.com/sluicedata/sluice/source"
 	"github.com/sluicedata/sluice/source/files"
 	"github.com/sluicedata/sluice/source/kafka"
@@ -53,7 +54,10 @@ type Pipeline struct {
 	Source source.Source
 	// Outages are what is being waited for.
 	Outages *retry.Outages
+	// Memory is the budget of what is held.
+	Memory *memory.Budget
 
+	accounts accounts
 	lake     *lake
 	config   batch.Config
 	seen     storage.Store // the landing folder's bookkeeping; nil for topics
@@ -68,7 +72,8 @@ func Build(f *File, o BuildOptions) (*Pipeline, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	p := &Pipeline{File: f, Outages: retry.NewOutages(o.Events.Notice)}
+	p := &Pipeline{File: f, Outages: retry.NewOutages(o.Events.Notice), accounts: f.accounts()}
+	p.Memory = p.accounts.budget
 	if f.Source.Files != nil {
 		p.seen = p.store(o, "seen", joinPath(f.Checkpoint, "seen"))
 	}
@@ -77,13 +82,12 @@ func Build(f *File, o BuildOptions) (*Pipeline, error) {
 		return nil, errors.Join(p.broken, err, p.Close())
 	}
 	p.Source = src
-	tables := table.Options{AppID: f.Name, EngineVersion: o.Version, Now: o.Now}
 	shape := &shape{file: f}
-	p.lake = &lake{pipeline: f.Name, table: table.New(p.store(o, "table", f.Table.Path), tables), url: f.Table.Path, create: shape.create}
+	p.lake = &lake{pipeline: f.Name, table: p.table(o, "table", f.Table.Path, p.accounts.write), url: f.Table.Path, create: shape.create}
 	p.config = batch.Config{
 		Name: f.Name, Checkpoint: p.store(o, "checkpoint", f.Checkpoint), Bookkeeping: p.seen, Source: src, Table: p.lake,
 		Decoding: shape.decoding(o.Events), Fingerprint: f.Fingerprint(), Settings: settings(f, o), Events: o.Events, Now: o.Now,
-		Requests: p.requests.totals, Probe: p.probe, Judge: o.Judge, Outages: p.Outages,
+		Requests: p.requests.totals, Probe: p.probe, Judge: o.Judge, Outages: p.Outages, Memory: p.accounts.decode,
 	}
 	if k := f.Source.Kafka; k != nil {
 		p.config.Start = k.start().String()
@@ -91,7 +95,7 @@ func Build(f *File, o BuildOptions) (*Pipeline, error) {
 	if f.OnError.Policy == PolicyQuarantine {
 		path := f.QuarantinePath()
 		p.config.Quarantine = &lake{
-			pipeline: f.Name, table: table.New(p.store(o, "quarantine", path), tables), url: path,
+			pipeline: f.Name, table: p.table(o, "quarantine", path, p.accounts.quarantine), url: path,
 			create: func() *table.Create { return &table.Create{Schema: batch.QuarantineColumns()} },
 		}
 	}
@@ -116,6 +120,15 @@ func (p *Pipeline) store(o BuildOptions, name, path string) storage.Store {
 	}
 	p.stores = append(p.stores, s)
 	return s
+}
+
+// table opens a table that counts in the account.
+func (p *Pipeline) table(o BuildOptions, name, path string, account *memory.Account) *table.Table {
+	store := p.store(o, name, path)
+	if store == nil {
+		return nil
+	}
+	return table.New(store, table.Options{AppID: p.File.Name, EngineVersion: o.Version, Now: o.Now, Memory: account, OpenFiles: p.openFiles()})
 }
 
 // Close ends the source's connections and gives up what is staged.
@@ -170,6 +183,7 @@ func (p *Pipeline) source(o BuildOptions) (source.Source, error) {
 		if o.TopicRecreated {
 			cfg.TopicRecreated = kafka.RecreatedFromEarliest
 		}
+		cfg.Memory = p.accounts.fetch
 		cfg.Outages = p.Outages
 		if o.Retried != nil {
 			cfg.Failed = func(err error) { o.Retried("kafka", kafka.Cause(err)) }

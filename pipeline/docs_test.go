@@ -79,7 +79,7 @@ func TestDocumentedDefaultsAreTheFilesDefaults(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]int64{
-		"batch.max_bytes": files.Batch.MaxBytes, "source.format.json.max_record_bytes": files.Source.Format.JSON.MaxRecordBytes,
+		"batch.max_bytes": files.Batch.MaxBytes, "memory": files.Memory, "source.format.json.max_record_bytes": files.Source.Format.JSON.MaxRecordBytes,
 	} {
 		if got, err := ParseSize(documented[path]); err != nil || got != want {
 			t.Errorf("default of %s is documented as %q and is %d bytes", path, documented[path], want)

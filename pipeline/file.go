@@ -31,6 +31,7 @@ type File struct {
 	Trigger    Trigger
 	Batch      Batch
 	OnError    OnError
+	Memory     int64 // bytes that a run may take
 
 	origin    string
 	positions map[string]Position

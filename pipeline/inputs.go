@@ -13,7 +13,7 @@ import (
 
 const (
 	defaultSettle         = 2 * time.Second
-	defaultMaxRecordBytes = 64 << 20
+	defaultMaxRecordBytes = 32 << 20
 )
 
 func isMapping(v value) bool  { return v.node.Kind == yaml.MappingNode }

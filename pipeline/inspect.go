@@ -25,7 +25,15 @@ func (p *Pipeline) Audit(ctx context.Context) (*batch.AuditReport, error) {
 
 // Status tells where the pipeline stands. It changes nothing.
 func (p *Pipeline) Status(ctx context.Context) (*batch.Status, error) {
-	return p.Engine.ReadStatus(ctx, p.lake.records)
+	s, err := p.Engine.ReadStatus(ctx, p.lake.records)
+	if s == nil {
+		return nil, err
+	}
+	s.Memory.Limit, s.Memory.Budget, s.Memory.Shares = p.File.Memory, p.Memory.Total(), map[string]int64{}
+	for _, u := range p.Memory.Use() {
+		s.Memory.Shares[u.Account] = u.Share
+	}
+	return s, err
 }
 
 // Adopt makes the checkpoint anew from the table's own record and returns that.

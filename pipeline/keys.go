@@ -15,7 +15,7 @@ type section struct {
 // sections returns the whole vocabulary of a pipeline file, in the order of docs/pipeline.md.
 func sections() []section {
 	return []section{
-		{"", []string{"name", "source", "columns", "table", "checkpoint", "storage", "trigger", "batch", "on_error"}},
+		{"", []string{"name", "source", "columns", "table", "checkpoint", "storage", "trigger", "batch", "on_error", "memory"}},
 		{"source", []string{"files", "kafka", "format"}},
 		{"source.files", []string{"path", "settle", "overwritten", "order"}},
 		{"source.kafka", []string{"brokers", "topics", "start", "isolation", "on_data_loss", "tls", "sasl", "client_id", "group"}},

@@ -132,6 +132,11 @@ func (r *reader) readPipeline(f *File, root value) {
 	}
 	f.Batch = r.batch(fields)
 	f.OnError = r.onError(fields)
+	f.Memory = defaultMemory
+	if v, ok := fields["memory"]; ok {
+		r.readMemory(&f.Memory, v)
+	}
+	r.checkMemory(f)
 	r.checkFolders(f)
 	r.checkStorage(f)
 }

@@ -54,7 +54,7 @@ func TestExampleLoads(t *testing.T) {
 				Path: "testdata/landing/*.ndjson", Root: "testdata/landing", Written: "landing", Pattern: "*.ndjson",
 				Settle: 2 * time.Second, Overwritten: OverwrittenError, Order: OrderModified,
 			},
-			Format: Format{Name: "json", JSON: JSON{Layout: LayoutAuto, MaxRecordBytes: 64 << 20, Tombstones: TombstonesBad}},
+			Format: Format{Name: "json", JSON: JSON{Layout: LayoutAuto, MaxRecordBytes: 32 << 20, Tombstones: TombstonesBad}},
 		},
 		Columns: []format.Column{
 			{Name: "id", Type: ddl(t, "string")},
@@ -72,6 +72,7 @@ func TestExampleLoads(t *testing.T) {
 		Trigger:    Trigger{Mode: AvailableNow},
 		Batch:      Batch{MaxRecords: 1_000_000, MaxBytes: 256_000_000, MaxFiles: 1000},
 		OnError:    OnError{Policy: PolicyFail},
+		Memory:     defaultMemory,
 	}, got)
 }
 
@@ -94,7 +95,7 @@ func TestEveryKafkaKeyLoads(t *testing.T) {
 				SASL:     &SASL{Mechanism: "SCRAM-SHA-512", Username: "sluice", Password: "hunter2"},
 				ClientID: "ingest-1", Group: "monitoring",
 			},
-			Format: Format{Name: "json", JSON: JSON{Layout: LayoutAuto, MaxRecordBytes: 64 << 20, Tombstones: TombstonesDrop}},
+			Format: Format{Name: "json", JSON: JSON{Layout: LayoutAuto, MaxRecordBytes: 32 << 20, Tombstones: TombstonesDrop}},
 		},
 		Columns: []format.Column{
 			{Name: "key", Type: ddl(t, "string"), Nullable: true, Meta: "kafka.key"},
@@ -106,6 +107,7 @@ func TestEveryKafkaKeyLoads(t *testing.T) {
 		Trigger:    Trigger{Mode: Every, Every: 90 * time.Second},
 		Batch:      Batch{MaxRecords: 5000, MaxBytes: 64 << 20, MaxFiles: 1000, MinRecords: 100, MaxDelay: 30 * time.Second},
 		OnError:    OnError{Policy: PolicyQuarantine, MaxBadRecords: 1000},
+		Memory:     defaultMemory,
 	}, got)
 }
 
@@ -118,13 +120,14 @@ func TestDefaultsFillAShortFile(t *testing.T) {
 				Brokers: []string{"a:1"}, Topics: []string{"t"}, Start: Start{Kind: StartEarliest},
 				Isolation: ReadCommitted, OnDataLoss: DataLossFail, ClientID: "sluice-k", Group: "sluice-k",
 			},
-			Format: Format{Name: "json", JSON: JSON{Layout: LayoutAuto, MaxRecordBytes: 64 << 20, Tombstones: TombstonesBad}},
+			Format: Format{Name: "json", JSON: JSON{Layout: LayoutAuto, MaxRecordBytes: 32 << 20, Tombstones: TombstonesBad}},
 		},
 		Table:      Table{Path: "lake"},
 		Checkpoint: "lake/_sluice/k",
 		Trigger:    Trigger{Mode: AvailableNow},
 		Batch:      Batch{MaxRecords: 1_000_000, MaxBytes: 256_000_000, MaxFiles: 1000},
 		OnError:    OnError{Policy: PolicyFail},
+		Memory:     defaultMemory,
 	}, got)
 }
 

@@ -88,7 +88,7 @@ func (p *Pipeline) remoteOptions(o BuildOptions) s3.Options {
 	if o.Retried != nil {
 		waiting.Failed = func(err error) { o.Retried("s3", s3.Cause(err)) }
 	}
-	return s3.Options{Version: o.Version, Retry: waiting, Requested: func(operation string) {
+	return s3.Options{Version: o.Version, Retry: waiting, Memory: p.accounts.upload, Requested: func(operation string) {
 		p.requests.add(operation)
 		if o.Requested != nil {
 			o.Requested(operation)
@@ -131,4 +131,9 @@ func (p *Pipeline) probe(ctx context.Context) error {
 }
 
 // Run runs the pipeline by its trigger, after it has found that where it writes has conditional puts.
-func (p *Pipeline) Run(ctx context.Context) error { return p.Engine.Run(ctx) }
+func (p *Pipeline) Run(ctx context.Context) error {
+	if err := p.File.checkCgroup(machine()); err != nil {
+		return err
+	}
+	return p.Engine.Run(ctx)
+}

@@ -32,7 +32,7 @@ storage:
 			Region: "eu-central-1", Endpoint: "https://minio:9000", PathStyle: &off, CA: filepath.Join("dir", "ca.pem"),
 			SSE: "aws:kms", KMSKeyID: "alias/lake", RequestPayer: true,
 		},
-		Trigger: Trigger{Mode: AvailableNow}, Batch: mustParse(t, base).Batch, OnError: OnError{Policy: PolicyFail},
+		Trigger: Trigger{Mode: AvailableNow}, Batch: mustParse(t, base).Batch, OnError: OnError{Policy: PolicyFail}, Memory: defaultMemory,
 	}, f)
 }
 

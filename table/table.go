@@ -22,16 +22,17 @@ type Options struct {
 	// Memory is what Appends count in, and whose room bounds them; nil is an account of 128 MiB of the table's own. One
 	// record more may be held.
 	Memory *memory.Account
-	// OpenFiles bounds the files that a partitioned Append keeps open over a whole batch; 64 if 0.
+	// OpenFiles bounds the files that a partitioned Append keeps open over a whole batch; DefaultOpenFiles if 0.
 	OpenFiles int
 	// Now is the clock; time.Now if nil.
 	Now func() time.Time
 }
 
-const (
-	ownMemory        = 128 << 20
-	defaultOpenFiles = 64
-)
+// DefaultOpenFiles is how many files an Append keeps open, unless its memory is too little for them.
+const DefaultOpenFiles = 64
+
+// ownMemory is that of a table which is given none, in bytes.
+const ownMemory = 128 << 20
 
 // Table is a Delta table in a folder. Safe for concurrent use; so are its Snapshots, but not its Appends.
 type Table struct {
@@ -46,7 +47,7 @@ func New(store storage.Store, options Options) *Table {
 		options.Memory = memory.New(ownMemory).Open("write", ownMemory)
 	}
 	if options.OpenFiles <= 0 {
-		options.OpenFiles = defaultOpenFiles
+		options.OpenFiles = DefaultOpenFiles
 	}
 	if options.Now == nil {
 		options.Now = time.Now

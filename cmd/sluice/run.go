@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -88,6 +89,9 @@ func (a *app) run(cmd *cobra.Command, f *pipeline.File, options pipeline.BuildOp
 	}
 	m.Watch(p.Outages)
 	defer func() { err = errors.Join(err, p.Close()) }()
+	if _, set := os.LookupEnv("GOMEMLIMIT"); !set {
+		debug.SetMemoryLimit(f.Memory)
+	}
 	if err := p.Run(cmd.Context()); err != nil {
 		watch.failed(err)
 		return err

@@ -77,6 +77,7 @@ func printStatus(w io.Writer, s *batch.Status) {
 	if s.Tombstones > 0 {
 		row(w, "tombstones", number(s.Tombstones))
 	}
+	row(w, "memory", memoryLine(s.Memory))
 	for _, n := range s.Notices {
 		row(w, "notice", n)
 	}
@@ -127,6 +128,19 @@ func printTrouble(w io.Writer, s *batch.Status) {
 func words(c batch.Class) string { return strings.ReplaceAll(string(c), "_", " ") }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// memoryLine tells limit, budget, shares and the newest batch's peak.
+func memoryLine(m batch.MemoryStatus) string {
+	var shares []string
+	for _, account := range slices.Sorted(maps.Keys(m.Shares)) {
+		shares = append(shares, account+" "+size(m.Shares[account]))
+	}
+	line := fmt.Sprintf("%s, of it for data %s: %s", size(m.Limit), size(m.Budget), strings.Join(shares, ", "))
+	if m.Peak > 0 {
+		line += "; the newest batch held " + size(m.Peak)
+	}
+	return line
+}
 
 func printAudit(w io.Writer, r *batch.AuditReport) {
 	if r.Commits == 0 {

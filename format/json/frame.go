@@ -26,13 +26,13 @@ const (
 // FrameOptions are a framer's settings. Zero values are the defaults.
 type FrameOptions struct {
 	Layout         Layout // LayoutAuto
-	MaxRecordBytes int    // 64 MiB; a longer record is a fault
+	MaxRecordBytes int    // 32 MiB; a longer record is a fault
 	BlockBytes     int    // about 1 MiB of the file behind one emit, unless a record is longer
 	BlockRecords   int    // 8192 records in one emit, at most
 }
 
 const (
-	defaultMaxRecordBytes = 64 << 20
+	defaultMaxRecordBytes = 32 << 20
 	defaultBlockBytes     = 1 << 20
 	defaultBlockRecords   = 8192
 	minBlockBytes         = 16

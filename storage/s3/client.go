@@ -35,6 +35,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"github.com/sluicedata/sluice/memory"
 	"github.com/sluicedata/sluice/storage"
 	"github.com/sluicedata/sluice/storage/retry"
 )
@@ -60,6 +61,8 @@ type Options struct {
 	// Concurrency is how many parts of all stores together are on their way at once, so that they hold at most
 	// Concurrency times PartBytes beside what the staged objects hold; 4 if 0.
 	Concurrency int
+	// Memory counts what staged objects and parts on their way hold; nil is an account of the client's own.
+	Memory *memory.Account
 	// StaleUploads is the age from which on a sweep takes the upload of another process for dead; 24 h if 0. It is to be
 	// longer than any batch takes.
 	StaleUploads time.Duration
@@ -83,6 +86,7 @@ const (
 	leastPartBytes      = 5 << 20
 	mostParts           = 10_000
 	defaultConcurrency  = 4
+	ownMemory           = 64 << 20
 	defaultStaleUploads = 24 * time.Hour
 	defaultStall        = 30 * time.Second
 )
@@ -93,6 +97,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.Concurrency == 0 {
 		o.Concurrency = defaultConcurrency
+	}
+	if o.Memory == nil {
+		o.Memory = memory.New(ownMemory).Open("upload", ownMemory)
 	}
 	if o.StaleUploads == 0 {
 		o.StaleUploads = defaultStaleUploads
@@ -192,6 +199,12 @@ func ParseURL(url string) (bucket, prefix string, err error) {
 		}
 	}
 	return bucket, prefix, nil
+}
+
+// Stageable is how many staged objects may be open at once so that they, and one more beside them, fit into the memory's
+// share beside the parts on their way. At least 1.
+func (c *Client) Stageable() int {
+	return max(1, int(c.options.Memory.Share())/c.options.PartBytes-c.options.Concurrency-1)
 }
 
 // begin notes an upload as this process's own, until end.

@@ -36,6 +36,7 @@ type staged struct {
 	attempt string
 
 	buffer     []byte // what no part holds yet
+	held       int    // bytes of the buffer's memory, as counted
 	sum        hash.Hash
 	size       int64
 	upload     *upload // nil while the buffer holds all
@@ -59,8 +60,15 @@ func (w *staged) Write(p []byte) (int, error) {
 		w.sum.Write(p[written : written+n])
 		written += n
 		w.size += int64(n)
+		w.count()
 	}
 	return written, nil
+}
+
+// count tells the account what the buffer takes.
+func (w *staged) count() {
+	w.store.client.options.Memory.Add(int64(cap(w.buffer) - w.held))
+	w.held = cap(w.buffer)
 }
 
 // flush sends the buffer away as the next part.
@@ -76,6 +84,7 @@ func (w *staged) flush() error {
 		return err
 	}
 	w.buffer = nil // the upload has it
+	w.count()
 	return nil
 }
 
@@ -95,6 +104,7 @@ func (w *staged) Publish(ctx context.Context) error {
 		return w.store.fail(ctx, "publish", w.key, err)
 	}
 	w.published, w.buffer = true, nil
+	w.count()
 	if w.upload != nil {
 		w.store.client.end(w.upload.id)
 	}
@@ -145,6 +155,7 @@ func (w *staged) Settle(context.Context) error {
 func (w *staged) Abort(ctx context.Context) error {
 	w.cancel()
 	w.buffer = nil
+	w.count()
 	if w.upload != nil {
 		if err := w.upload.abort(ctx); err != nil {
 			return w.store.fail(ctx, "abort", w.key, err)

@@ -67,8 +67,11 @@ func (u *upload) send(ctx context.Context, body []byte) error {
 	}
 	u.sent++
 	number := u.sent
+	memory := u.store.client.options.Memory
+	memory.Add(int64(cap(body)))
 	u.sending.Go(func() {
 		defer u.store.client.release()
+		defer memory.Add(-int64(cap(body)))
 		part, err := u.put(ctx, number, body)
 		u.mu.Lock()
 		defer u.mu.Unlock()
