@@ -28,6 +28,7 @@ type metrics struct {
 	startCommitted, startRerun, swept       prometheus.Gauge
 	plannedPosition, appliedPosition, ahead *prometheus.GaugeVec
 	waiting                                 *prometheus.Desc
+	memoryBudget, memoryHeld, memoryPeak    *prometheus.Desc
 	shown                                   map[string]bool // partitions that have a lag
 }
 
@@ -80,7 +81,13 @@ func newMetrics(pipeline, version string) *metrics {
 	m.plannedPosition = gauges("sluice_partition_planned_position", "End of the newest plan.", "partition")
 	m.appliedPosition = gauges("sluice_partition_applied_position", "Position up to which the table has all.", "partition")
 	m.ahead = gauges("sluice_partition_lag", "How far the partition's end is ahead of the newest plan.", "partition")
-	m.waiting = prometheus.NewDesc("sluice_waiting_since_timestamp_seconds", "Since when the run waits for something; absent while it does not.", []string{"kind", "class"}, labels)
+	live := func(name, help string, variable ...string) *prometheus.Desc {
+		return prometheus.NewDesc(name, help, variable, labels)
+	}
+	m.waiting = live("sluice_waiting_since_timestamp_seconds", "Since when the run waits for something; absent while it does not.", "kind", "class")
+	m.memoryBudget = live("sluice_memory_budget_bytes", "What the run may hold of data.")
+	m.memoryHeld = live("sluice_memory_held_bytes", "What it holds, by account of the budget.", "account")
+	m.memoryPeak = live("sluice_memory_peak_bytes", "Most that it has held, by account of the budget.", "account")
 	gauges("sluice_build_info", "1, with the version of the program.", "version", "goversion").WithLabelValues(version, runtime.Version()).Set(1)
 	register.MustRegister(m.took, m.batchTook)
 	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -132,22 +139,37 @@ func (m *metrics) positions(lags []source.Lag, applied bool) {
 	}
 }
 
-// waiting collects what is waited for, when it is asked.
-type waiting struct {
+// live collects what is looked up when it is asked: what is waited for, and what is held.
+type live struct {
 	monitor *Monitor
 	judge   func(error) batch.Verdict
-	desc    *prometheus.Desc
 }
 
-func (w *waiting) Describe(to chan<- *prometheus.Desc) { to <- w.desc }
+func (l *live) Describe(to chan<- *prometheus.Desc) {
+	c := l.monitor.metrics
+	for _, d := range []*prometheus.Desc{c.waiting, c.memoryBudget, c.memoryHeld, c.memoryPeak} {
+		to <- d
+	}
+}
 
-func (w *waiting) Collect(to chan<- prometheus.Metric) {
-	w.monitor.mu.Lock()
-	oldest, open := w.monitor.outages.Oldest()
-	w.monitor.mu.Unlock()
-	if !open {
+func (l *live) Collect(to chan<- prometheus.Metric) {
+	l.monitor.mu.Lock()
+	outages, budget := l.monitor.outages, l.monitor.budget
+	l.monitor.mu.Unlock()
+	c := l.monitor.metrics
+	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
+		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
+	}
+	if oldest, open := outages.Oldest(); open {
+		v := l.judge(oldest.Err)
+		gauge(c.waiting, float64(oldest.Since.UnixMilli())/1000, v.Kind, string(v.Class))
+	}
+	if budget == nil {
 		return
 	}
-	v := w.judge(oldest.Err)
-	to <- prometheus.MustNewConstMetric(w.desc, prometheus.GaugeValue, float64(oldest.Since.UnixMilli())/1000, v.Kind, string(v.Class))
+	gauge(c.memoryBudget, float64(budget.Total()))
+	for _, use := range budget.Use() {
+		gauge(c.memoryHeld, float64(use.Held), use.Account)
+		gauge(c.memoryPeak, float64(use.Peak), use.Account)
+	}
 }

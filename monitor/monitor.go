@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/sluicedata/sluice/batch"
+	"github.com/sluicedata/sluice/memory"
 	"github.com/sluicedata/sluice/offsetlog"
 	"github.com/sluicedata/sluice/source"
 	"github.com/sluicedata/sluice/storage/retry"
@@ -32,6 +33,7 @@ type Monitor struct {
 
 	mu        sync.Mutex
 	outages   *retry.Outages // nil before Watch
+	budget    *memory.Budget // the same
 	due       time.Time      // when the next sign of life has to come
 	recovered bool
 	planned   int64 // newest batch that was planned, -1: none
@@ -41,15 +43,15 @@ type Monitor struct {
 // New makes the monitor of a run that has not begun. now is the clock, judge says what an error means.
 func New(pipeline, version string, now func() time.Time, judge func(error) batch.Verdict) *Monitor {
 	m := &Monitor{metrics: newMetrics(pipeline, version), now: now, due: now().Add(Bound), planned: -1, committed: -1}
-	m.metrics.registry.MustRegister(&waiting{m, judge, m.metrics.waiting})
+	m.metrics.registry.MustRegister(&live{m, judge})
 	return m
 }
 
-// Watch has the monitor look at what is being waited for.
-func (m *Monitor) Watch(outages *retry.Outages) {
+// Watch has the monitor look at what is being waited for, and at what is held.
+func (m *Monitor) Watch(outages *retry.Outages, budget *memory.Budget) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.outages = outages
+	m.outages, m.budget = outages, budget
 }
 
 // Requested counts a request to S3.

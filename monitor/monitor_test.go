@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/sluicedata/sluice/batch"
+	"github.com/sluicedata/sluice/memory"
 	"github.com/sluicedata/sluice/offsetlog"
 	"github.com/sluicedata/sluice/source"
 	"github.com/sluicedata/sluice/storage/retry"
@@ -48,7 +49,7 @@ func want(t *testing.T, m *Monitor, path string, status int, text string) {
 func TestRunIsReadyFromItsRecoveryOnWhileItWaitsForNothing(t *testing.T) {
 	m := newMonitor()
 	outages := retry.NewOutages(nil)
-	m.Watch(outages)
+	m.Watch(outages, nil)
 	want(t, m, "/readyz", http.StatusServiceUnavailable, "starting")
 	m.Events().Recovered(-1, 0)
 	want(t, m, "/readyz", http.StatusOK, "ok")
@@ -66,7 +67,7 @@ func TestRunThatDoesNotMoveIsDead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMonitor()
 		outages := retry.NewOutages(nil)
-		m.Watch(outages)
+		m.Watch(outages, nil)
 		after := func(d time.Duration, status int, text string) {
 			t.Helper()
 			time.Sleep(d)
@@ -105,6 +106,11 @@ func TestMetricsOfARun(t *testing.T) {
 	e.Lag([]source.Lag{{Partition: "orders/0", Position: 25, End: 25}}, false)
 	e.Empty(6)
 	e.Lag([]source.Lag{{Partition: "orders/0", Position: 25, End: 25}}, true)
+	budget := memory.New(1000)
+	account := budget.Open("write", 100)
+	account.Add(50)
+	account.Add(-20)
+	m.Watch(nil, budget)
 	m.Requested("PutObject")
 	m.Retried("s3", "throttled")
 	_, text := get(t, m, "/metrics")
@@ -121,6 +127,9 @@ func TestMetricsOfARun(t *testing.T) {
 		`sluice_empty_batches_total 1`,
 		`sluice_lost_positions_total 4`,
 		`sluice_lost_ranges_total 1`,
+		`sluice_memory_budget_bytes 1000`,
+		`sluice_memory_held_bytes{account="write"} 30`,
+		`sluice_memory_peak_bytes{account="write"} 50`,
 		`sluice_partition_applied_position{partition="orders/0"} 10`,
 		`sluice_partition_lag{partition="orders/0"} 0`,
 		`sluice_partition_planned_position{partition="orders/0"} 25`,

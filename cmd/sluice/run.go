@@ -87,7 +87,7 @@ func (a *app) run(cmd *cobra.Command, f *pipeline.File, options pipeline.BuildOp
 	if err != nil {
 		return err
 	}
-	m.Watch(p.Outages)
+	m.Watch(p.Outages, p.Memory)
 	defer func() { err = errors.Join(err, p.Close()) }()
 	if _, set := os.LookupEnv("GOMEMLIMIT"); !set {
 		debug.SetMemoryLimit(f.Memory)
