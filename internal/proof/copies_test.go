@@ -56,6 +56,17 @@ func eachBacklog(t *testing.T, j *judge, batches int, test func(t *testing.T, f 
 	})
 }
 
+// filePerBatch is a pipeline whose batches are a file of ten notes each.
+func (j *judge) filePerBatch(t *testing.T, at places, keys ...string) feed {
+	t.Helper()
+	source := fileSource
+	if at.landing != "" {
+		source = filesIn(at.landing)
+	}
+	s, p := j.siteAt(t, at, source, noteColumns, "", append(keys, "batch: {max_files: 1}")...), &producer{}
+	return feed{s, p, func() error { return p.land(s.landing, 10) }}
+}
+
 // supervise runs the pipeline to the end of what is there, and again whenever it is fenced, as a supervisor does.
 func (s *site) supervise(t *testing.T, fenced *atomic.Int64) {
 	for {

@@ -2,14 +2,12 @@ package proof
 
 import (
 	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 )
@@ -22,14 +20,14 @@ type instant struct {
 	name string
 	call string // one of fileOperations, or all of them
 	path string // below the site's folder; any when empty
-	nth  int    // of such calls by any one thread
+	nth  int    // of such calls by any one thread; with one processor most are made by one
 }
 
 // nap runs the pipeline to the end of what is there, and has it stopped (SIGSTOP) in an operation. It returns when the
 // process is asleep, or false when it has ended without that operation.
 func (s *site) nap(t *testing.T, at instant) (p *process, asleep bool) {
 	t.Helper()
-	tracing := []string{"-D", "-f", "-e", "trace=" + at.call, "-e", fmt.Sprintf("inject=%s:signal=STOP:when=%d", at.call, at.nth)}
+	tracing := []string{"-D", "-f", "-E", "GOMAXPROCS=1", "-e", "trace=" + at.call, "-e", fmt.Sprintf("inject=%s:signal=STOP:when=%d", at.call, at.nth)}
 	if at.path != "" {
 		tracing = append(tracing, "-P", filepath.Join(s.folder, at.path))
 	}
@@ -52,6 +50,8 @@ var tracerLine = regexp.MustCompile(`TracerPid:\s+(\d+)`)
 // and how many more the second process commits meanwhile.
 type bed struct {
 	name                  string
+	keys                  []string // of the pipeline's file
+	badEvery              int64
 	past, waiting, future int
 	instants              []instant
 	operations            int // that one thread of the sleeper makes at most
@@ -59,7 +59,7 @@ type bed struct {
 
 var beds = []bed{
 	{
-		name: "new", waiting: 3, future: 122, operations: 120,
+		name: "new", waiting: 3, future: 122, operations: 80,
 		instants: []instant{
 			{"after the look at the table", "openat", "lake/notes/_delta_log", 1},
 			{"after the look at the plans", "openat", "lake/notes/_sluice/proof/offsets", 1},
@@ -68,31 +68,36 @@ var beds = []bed{
 		},
 	},
 	{
-		name: "old", past: 118, waiting: 4, future: 2, operations: 290,
+		name: "old", past: 118, waiting: 4, future: 2, operations: 240,
 		instants: []instant{
 			{"after the look for the dead", "openat", "lake/notes/_staging", 1},
 			{"after the listing of the source", "openat", "landing", 1},
 			{"before a file is read", "openat", "landing/000120.ndjson", 1},
 			{"after its data are published", "openat", "lake/notes", 1},
-			{"after its commit", "openat", "lake/notes/_delta_log", 2},
-			{"while the source keeps", "openat", "lake/notes/_sluice/proof/seen", 2},
+			{"after its commit", "linkat", "lake/notes/_delta_log/00000000000000000119.json", 1},
+			{"while the source keeps", "linkat", "lake/notes/_sluice/proof/seen/000000-00000000000000000000-00000000000000000020.seen", 1},
 			{"while plans are pruned", "unlinkat", "lake/notes/_sluice/proof/offsets/00000000000000000007", 1},
+		},
+	},
+	{
+		name: "bad records", keys: []string{"on_error: quarantine"}, badEvery: 7, past: 1, waiting: 2, future: 2, operations: 80,
+		instants: []instant{
+			{"after the data of bad records are published", "openat", "lake/notes_quarantine", 1},
+			{"after the commit of bad records", "linkat", "lake/notes_quarantine/_delta_log/00000000000000000001.json", 1},
 		},
 	},
 }
 
 func TestProcessThatSleepsAnywhereWakesUpToNoHarm(t *testing.T) {
-	if _, err := exec.LookPath("strace"); err != nil {
-		t.Skipf("no strace to stop the program with: %v", err)
-	}
+	needStrace(t)
 	j := newJudge(t)
 	t.Run("in", func(t *testing.T) {
 		for _, b := range beds {
 			t.Run(b.name, func(t *testing.T) {
 				t.Parallel()
-				past := j.aged(t, b.past)
+				past := b.lay(t, j)
 				for _, at := range b.choose(t) {
-					past.copy(t).sleepThrough(t, b, at)
+					b.copy(t, past).sleepThrough(t, b, at)
 				}
 			})
 		}
@@ -136,35 +141,32 @@ func (f feed) sleepThrough(t *testing.T, b bed, at instant) {
 	t.Logf("%s: asleep %t, exit %d", at.name, asleep, code)
 }
 
-// aged is the site of a pipeline of one file a batch, so many batches of which are committed.
-func (j *judge) aged(t *testing.T, batches int) feed {
+// site is an empty one of the bed's kind.
+func (b bed) site(t *testing.T, j *judge) feed {
 	t.Helper()
-	f := j.filePerBatch(t, places{})
-	for range batches {
+	f := j.filePerBatch(t, places{}, b.keys...)
+	f.badEvery = b.badEvery
+	return f
+}
+
+// lay is a site with a past.
+func (b bed) lay(t *testing.T, j *judge) feed {
+	t.Helper()
+	f := b.site(t, j)
+	for range b.past {
 		must(t, f.step)
 	}
-	if batches > 0 {
+	if b.past > 0 {
 		f.finish(t)
 	}
 	return f
 }
 
-// filePerBatch is a pipeline whose batches are a file of ten notes each.
-func (j *judge) filePerBatch(t *testing.T, at places) feed {
+// copy is a site with the same past in another folder, times of files and all.
+func (b bed) copy(t *testing.T, past feed) feed {
 	t.Helper()
-	source := fileSource
-	if at.landing != "" {
-		source = filesIn(at.landing)
-	}
-	s, p := j.siteAt(t, at, source, noteColumns, "", "batch: {max_files: 1}"), &producer{}
-	return feed{s, p, func() error { return p.land(s.landing, 10) }}
-}
-
-// copy is the same site in another folder, times of files and all.
-func (f feed) copy(t *testing.T) feed {
-	t.Helper()
-	twin := f.judge.filePerBatch(t, places{})
-	for _, folder := range []string{f.landing, filepath.Dir(f.table)} {
+	twin := b.site(t, past.judge)
+	for _, folder := range []string{past.landing, filepath.Dir(past.table)} {
 		if _, err := os.Stat(folder); err != nil {
 			continue // nothing has run yet
 		}
@@ -172,70 +174,6 @@ func (f feed) copy(t *testing.T) feed {
 			t.Fatalf("%v: %s", err, out)
 		}
 	}
-	twin.notes, twin.files = f.notes, f.files
+	twin.notes, twin.bad, twin.files = past.notes, past.bad, past.files
 	return twin
-}
-
-// requests are those to S3 after which a process is held by name.
-var requests = []struct {
-	name   string
-	method string
-	path   string // a part of it
-}{
-	{"at the look at the table", http.MethodGet, "/_delta_log/"},
-	{"at the put of its plan", http.MethodPut, "/offsets/"},
-	{"at the put of its data", http.MethodPut, ".parquet"},
-	{"at the put of its commit", http.MethodPut, "/_delta_log/"},
-}
-
-func TestProcessThatIsHeldOnItsWayToS3ComesTooLateWithoutHarm(t *testing.T) {
-	j := newJudge(t)
-	j.startS3(t)
-	for _, r := range requests {
-		t.Run(r.name, func(t *testing.T) {
-			match := func(q *http.Request) bool { return q.Method == r.method && strings.Contains(q.URL.Path, r.path) }
-			if !j.remote(t).comeLate(t, match) {
-				t.Error("the process has not come there")
-			}
-		})
-	}
-	const most = 40 // requests of such a process
-	for _, n := range choices(t).Perm(most)[:either(t, 2, most)] {
-		t.Run(fmt.Sprintf("request %d", n), func(t *testing.T) {
-			passed := 0
-			j.remote(t).comeLate(t, func(*http.Request) bool { passed++; return passed > n })
-		})
-	}
-	j.judge(t)
-}
-
-// remote is a pipeline all in S3 that has run two batches.
-func (j *judge) remote(t *testing.T) feed {
-	t.Helper()
-	f := j.filePerBatch(t, places{landing: j.s3.place("landing"), table: j.s3.place("notes")})
-	must(t, f.step)
-	must(t, f.step)
-	f.finish(t)
-	return f
-}
-
-// comeLate holds a process at the first request that is matched while another one goes on; its requests arrive after that.
-// It tells whether there was such a request.
-func (f feed) comeLate(t *testing.T, match func(*http.Request) bool) (held bool) {
-	t.Helper()
-	must(t, f.step)
-	must(t, f.step)
-	late, held, wake := f.hold(t, match)
-	must(t, f.step)
-	f.finish(t)
-	must(t, f.step) // so that the late one has something to plan
-	wake()
-	code := late.wait(t)
-	if code != 0 && code != exitFenced {
-		t.Errorf("exit %d:\n%s", code, late.stderr.text())
-	}
-	f.finish(t)
-	f.check(t, f.producer)
-	t.Logf("held %t, exit %d", held, code)
-	return held
 }

@@ -5,12 +5,10 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 
 	"github.com/sluicedata/sluice/internal/interop"
-	"github.com/sluicedata/sluice/internal/s3test"
 )
 
 // changes are what another engine does to a table that blind appends survive; see testdata/readers/change_table.py.
@@ -158,34 +156,11 @@ func (f feed) stopBeforeCommit(t *testing.T) (p *process, wake func()) {
 		}
 		return p, wake
 	}
+	needStrace(t)
 	data := strings.TrimPrefix(f.table, f.folder+"/") // the folder of data files, whose entries are made durable before the commit
 	p, asleep := f.nap(t, instant{"after its data are published", "openat", data, 1})
 	if !asleep {
 		t.Fatalf("it ended before its commit:\n%s", p.stderr.text())
 	}
 	return p, func() { p.signal(syscall.SIGCONT) }
-}
-
-// hold runs the pipeline on the other side of a way to S3 that nothing passes from the first request on that is matched,
-// until it is woken. It returns when such a request is there, or false when the process has ended without one.
-func (s *site) hold(t *testing.T, match func(*http.Request) bool) (p *process, held bool, wake func()) {
-	t.Helper()
-	proxy := s3test.NewProxy(t, s.judge.s3.Server)
-	arrived, open := make(chan struct{}), make(chan struct{})
-	arrive, wake := sync.OnceFunc(func() { close(arrived) }), sync.OnceFunc(func() { close(open) })
-	t.Cleanup(wake)
-	proxy.Harm(func(r *http.Request) s3test.Fault {
-		if match(r) {
-			arrive()
-			<-open
-		}
-		return s3test.None
-	})
-	p = launch(t, "env", "AWS_ENDPOINT_URL="+proxy.URL, binary(t, "sluice"), "run", s.file, "--trigger", "available-now", "--log-level", "debug")
-	select {
-	case <-arrived:
-		return p, true, wake
-	case <-p.ended:
-		return p, false, wake
-	}
 }
