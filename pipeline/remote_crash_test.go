@@ -18,7 +18,16 @@ import (
 
 // TestEveryRecordIsThereOnceInS3WhereverTheProcessDies is the crash loop with landing folder, checkpoint and table in S3.
 func TestEveryRecordIsThereOnceInS3WhereverTheProcessDies(t *testing.T) {
-	c := newCloud(t, 2, 9, nil)
+	remoteCrashLoop(t, newCloud(t, 2, 9, nil))
+}
+
+// TestEveryRecordIsThereOnceOnMinIOWhereverTheProcessDies is the same over a second server.
+func TestEveryRecordIsThereOnceOnMinIOWhereverTheProcessDies(t *testing.T) {
+	remoteCrashLoop(t, fillCloud(t, s3test.MinIO(t), 2, 9, nil))
+}
+
+func remoteCrashLoop(t *testing.T, c *cloud) {
+	t.Helper()
 	for _, mode := range append(slices.Clone(storagetest.Modes), storagetest.Zombie) {
 		k := 0
 		for ; ; k += stride {

@@ -29,7 +29,7 @@ func TestTableInS3IsReadByOthers(t *testing.T) {
 		if a := answers[0]; a.Error != "" || a.Rows != want.Rows || a.Hash != want.Hash {
 			t.Errorf("delta-rs reads %s as %+v, want %+v", url, a, want)
 		}
-		interop.Check(t, interop.Table{Path: w.folder(name), Versions: map[int64]interop.Content{1: want}})
+		interop.Check(t, interop.Table{Path: c.server.Folder(lakeBucket, w.prefix+"/"+name), Versions: map[int64]interop.Content{1: want}})
 	}
 }
 

@@ -27,7 +27,13 @@ const (
 // makes of the server. flags are more of the server's program.
 func newCloud(t *testing.T, n, records int, route func(*s3test.Server) string, flags ...string) *cloud {
 	t.Helper()
-	c := &cloud{server: s3test.Start(t, flags...)}
+	return fillCloud(t, s3test.Start(t, flags...), n, records, route)
+}
+
+// fillCloud is newCloud on a server that runs.
+func fillCloud(t *testing.T, server *s3test.Server, n, records int, route func(*s3test.Server) string) *cloud {
+	t.Helper()
+	c := &cloud{server: server}
 	endpoint := c.server.URL
 	if route != nil {
 		endpoint = route(c.server)
@@ -87,16 +93,16 @@ func (w *remoteWorld) run(ctx context.Context, options pipeline.BuildOptions) er
 	return errors.Join(p.Run(ctx), p.Close())
 }
 
-// check reads the table where the server keeps it, as a local one.
+// check is that of a world, but for what is left behind.
 func (w *remoteWorld) check(t testing.TB) {
 	t.Helper()
 	want := make([]string, len(w.in.good))
 	for i, id := range w.in.good {
 		want[i] = fmt.Sprint(id)
 	}
-	compare(t, "rows", w.column(t, w.folder("t"), "id"), want)
+	compare(t, "rows", w.column(t, w.place("t"), "id"), want)
 	if w.file.OnError.Policy == pipeline.PolicyQuarantine {
-		sources, positions := w.column(t, w.folder("t_quarantine"), "source"), w.column(t, w.folder("t_quarantine"), "position")
+		sources, positions := w.column(t, w.place("t_quarantine"), "source"), w.column(t, w.place("t_quarantine"), "position")
 		got := make([]string, len(sources))
 		for i := range got {
 			got[i] = sources[i] + " " + positions[i]
@@ -106,8 +112,8 @@ func (w *remoteWorld) check(t testing.TB) {
 	w.audit(t)
 }
 
-func (w *remoteWorld) folder(name string) string {
-	return w.cloud.server.Folder(lakeBucket, w.prefix+"/"+name)
+func (w *remoteWorld) place(name string) string {
+	return s3.Scheme + lakeBucket + "/" + w.prefix + "/" + name
 }
 
 // eventually runs the pipeline until it ends well, which it has to soon.

@@ -209,7 +209,11 @@ func difference(got, want []string) string {
 // column reads a column of a table as texts.
 func (w *world) column(t testing.TB, path, name string) (values []string) {
 	t.Helper()
-	s, err := table.New(local.New(path), table.Options{}).Snapshot(t.Context(), table.Newest)
+	store, err := pipeline.OpenStore(path, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := table.New(store, table.Options{}).Snapshot(t.Context(), table.Newest)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,13 +53,14 @@ func Environment(t *testing.T, endpoint string) {
 	}
 }
 
-// Server is a running versitygw.
+// Server is a running server.
 type Server struct {
 	URL  string // http://127.0.0.1:port
 	Root string // the folder that holds the buckets' folders
 
 	program, address string
-	flags            []string
+	health           string // path that answers when the server is ready
+	args             func(address, root string) []string
 	mu               sync.Mutex
 	cmd              *exec.Cmd // nil while it does not run
 	output           bytes.Buffer
@@ -78,8 +79,31 @@ func Start(tb testing.TB, flags ...string) *Server {
 		}
 		tb.Skipf("no S3 server: %v", err)
 	}
-	s := &Server{Root: tb.TempDir(), program: program, flags: flags}
+	args := append([]string{"--region", Region, "--health", "/healthz", "--quiet", "--keep-alive"}, flags...)
+	return launch(tb, &Server{program: program, health: "/healthz", args: func(address, root string) []string {
+		return append(append([]string{"--port", address}, args...), "posix", root)
+	}})
+}
+
+// MinIO is Start for another server, a second opinion: the program that SLUICE_MINIO names. Without one the test is skipped.
+// A bucket is no folder of objects there.
+func MinIO(tb testing.TB) *Server {
+	tb.Helper()
+	program := os.Getenv("SLUICE_MINIO")
+	if program == "" {
+		tb.Skip("no MinIO: SLUICE_MINIO does not name its program")
+	}
+	return launch(tb, &Server{program: program, health: "/minio/health/ready", args: func(address, root string) []string {
+		return []string{"server", "--quiet", "--address", address, root}
+	}})
+}
+
+// launch runs a server on a free port.
+func launch(tb testing.TB, s *Server) *Server {
+	tb.Helper()
+	s.Root = tb.TempDir()
 	for try := 0; ; try++ {
+		var err error
 		if s.address, err = freeAddress(); err == nil {
 			err = s.run(tb.Context())
 		}
@@ -136,10 +160,10 @@ func (s *Server) Folder(bucket, prefix string) string { return filepath.Join(s.R
 func (s *Server) run(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	args := append([]string{"--port", s.address, "--region", Region, "--health", "/healthz", "--quiet", "--keep-alive"}, s.flags...)
 	s.output.Reset()
-	cmd := exec.Command(s.program, append(args, "posix", s.Root)...)
-	cmd.Env = append(os.Environ(), "ROOT_ACCESS_KEY="+AccessKey, "ROOT_SECRET_KEY="+SecretKey)
+	cmd := exec.Command(s.program, s.args(s.address, s.Root)...)
+	cmd.Env = append(os.Environ(), "ROOT_ACCESS_KEY="+AccessKey, "ROOT_SECRET_KEY="+SecretKey,
+		"MINIO_ROOT_USER="+AccessKey, "MINIO_ROOT_PASSWORD="+SecretKey, "MINIO_BROWSER=off", "MINIO_UPDATE=off")
 	cmd.Stdout, cmd.Stderr = &s.output, &s.output
 	if err := cmd.Start(); err != nil {
 		return err
@@ -147,7 +171,7 @@ func (s *Server) run(ctx context.Context) error {
 	if err := s.ready(ctx); err != nil {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
-		return fmt.Errorf("start versitygw: %w\n%s", err, s.output.String())
+		return fmt.Errorf("start %s: %w\n%s", s.program, err, s.output.String())
 	}
 	s.cmd = cmd
 	return nil
@@ -164,7 +188,7 @@ func (s *Server) ready(ctx context.Context) error {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for {
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.address+"/healthz", nil)
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.address+s.health, nil)
 		if err != nil {
 			return err
 		}

@@ -37,8 +37,12 @@ func open(t *testing.T, o s3.Options, bucket, prefix string) (*s3.Client, *s3.St
 	return client, store
 }
 
-func TestConformance(t *testing.T) {
-	server := s3test.Start(t)
+func TestConformance(t *testing.T) { conformance(t, s3test.Start(t)) }
+
+func TestConformanceOnMinIO(t *testing.T) { conformance(t, s3test.MinIO(t)) }
+
+func conformance(t *testing.T, server *s3test.Server) {
+	t.Helper()
 	for name, place := range map[string]struct {
 		prefix  string
 		retried bool
