@@ -57,7 +57,9 @@ func TestDiskThatFailsAtASystemCallLosesNothing(t *testing.T) {
 			p, calls := s.traced(t, fault.call, "-e", fmt.Sprintf("inject=%s:error=%s:when=%d", fault.call, fault.errno, n+1))
 			injected := slices.DeleteFunc(calls, func(line string) bool { return !strings.Contains(line, "(INJECTED)") })
 			code := p.wait(t)
-			if ended[code]++; code != 0 { // what was to be cleared up is left to the next start
+			ended[code]++
+			// What was to be cleared up is left to the next start. A thread of its own may have failed to write the message.
+			if code != 0 && !strings.Contains(strings.Join(injected, "\n"), "write(2<") {
 				wants(t, p, fault.says, remedies[fault.says])
 			}
 			if code > 1 {
