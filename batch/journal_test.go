@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/sluicedata/sluice/storage"
 	"github.com/sluicedata/sluice/storage/local"
 	"github.com/sluicedata/sluice/storage/retry"
 )
@@ -113,4 +114,30 @@ func TestOutageThatLastsIsRecordedUntilItIsOver(t *testing.T) {
 		}
 		cancel()
 	})
+}
+
+func TestEntryWhosePutIsUnknownIsPutAgain(t *testing.T) {
+	for _, stored := range []bool{false, true} {
+		j := testJournal(t, time.Now)
+		faults := 2
+		j.store = storage.Wrap(j.store, func(op *storage.Op, call func() error) error {
+			if op.Name != "put" || faults == 0 {
+				return call()
+			}
+			if faults--; stored {
+				if err := call(); err != nil {
+					return err
+				}
+			}
+			op.Outcome = storage.Unknown
+			return errors.New("no answer")
+		})
+		if err := j.record(t.Context(), Ended, time.Now(), errors.New("a cause")); err != nil {
+			t.Error(err)
+		}
+		keys, last, err := j.read(t.Context())
+		if err != nil || len(keys) != 1 || last == nil || last.Error != "a cause" {
+			t.Errorf("stored %t: entries %v, the newest is %+v, %v", stored, keys, last, err)
+		}
+	}
 }
