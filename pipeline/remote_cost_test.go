@@ -58,7 +58,8 @@ func TestRequestsOfABatchInS3(t *testing.T) {
 		total := 0
 		for at, r := range requests {
 			total += len(r)
-			if diff := cmp.Diff(string(want), anonymous(r)); at > 0 && at < 100 && diff != "" {
+			// Before the first two is what a run does once: create the table, and look whether an old error is over.
+			if diff := cmp.Diff(string(want), anonymous(r)); at > 1 && at < 100 && diff != "" {
 				t.Errorf("requests of batch %d behind %d versions (-update-transcripts accepts them):\n%s", at, versions, diff)
 			}
 		}
