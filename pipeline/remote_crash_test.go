@@ -87,10 +87,10 @@ func lateRequest(t *testing.T, in *input, extra string, k, at int) (reached, die
 	if !dying.Happened() {
 		return false, false
 	}
-	n := 0
+	var n atomic.Int64
 	meanwhile := func(s storage.Store) storage.Store {
 		return storage.Wrap(s, func(op *storage.Op, call func() error) error {
-			if n++; n == at+1 {
+			if n.Add(1) == int64(at)+1 {
 				dying.Deliver()
 			}
 			return call()
@@ -106,7 +106,7 @@ func lateRequest(t *testing.T, in *input, extra string, k, at int) (reached, die
 	if t.Failed() {
 		t.Fatalf("%s, in effect at operation %d of the next run", dying.Op, at)
 	}
-	return n > at, true
+	return n.Load() > int64(at), true
 }
 
 // unswept makes stores as S3 has them, where a sweep removes nothing that was published.
