@@ -19,7 +19,8 @@ type flight struct {
 	plan    offsetlog.Plan
 	replay  bool
 	began   time.Time
-	writer  Writer // nil while there is no row
+	writer  Writer  // nil while there is no row
+	beside  *beside // nil unless the writer is at work
 	rejects *rejects
 	lost    []offsetlog.Range
 	rows    int64
@@ -59,6 +60,9 @@ func (f *flight) run(ctx context.Context) error {
 	lost, err := f.engine.Source.Read(ctx, f.plan.Ranges, func(b *source.Block) error { return f.take(ctx, b) })
 	if err == nil {
 		err = f.flush(ctx)
+	}
+	if writeErr := f.written(); writeErr != nil {
+		err = writeErr
 	}
 	if err != nil {
 		return err
@@ -107,7 +111,7 @@ func (f *flight) take(ctx context.Context, b *source.Block) error {
 		return err
 	}
 	f.hold(f.engine.decoder.Bytes())
-	if f.engine.decoder.Rows() < flushRows && f.held < f.engine.Memory.Share()/2 {
+	if f.engine.decoder.Rows() < flushRows && f.held < f.engine.Memory.Share()/flushShare {
 		return ctx.Err()
 	}
 	return f.flush(ctx)
@@ -119,24 +123,37 @@ func (f *flight) hold(bytes int64) {
 	f.held = bytes
 }
 
-// flush moves the decoder's rows to the writer.
+// flush hands the decoder's rows to the writer.
 func (f *flight) flush(ctx context.Context) error {
 	if f.engine.decoder.Rows() > 0 {
-		rows := f.engine.decoder.Flush()
-		defer rows.Release()
 		if err := f.begin(ctx); err != nil {
 			return err
 		}
-		if err := f.writer.Write(ctx, rows); err != nil {
+		if f.beside == nil {
+			f.beside = writeBeside(ctx, f.writer, f.engine.Memory)
+		}
+		rows := f.engine.decoder.Flush()
+		f.rows += rows.NumRows()
+		bytes := f.held
+		f.held = 0
+		if err := f.beside.hand(handed{rows, bytes}); err != nil {
 			return err
 		}
-		f.rows += rows.NumRows()
 	}
-	f.hold(0)
 	if f.engine.Events.Progress != nil {
 		f.engine.Events.Progress(Progress{Batch: f.plan.Batch, Rows: f.rows, Bad: f.bad, Bytes: f.bytes})
 	}
 	return ctx.Err()
+}
+
+// written waits until the writer has all that was handed to it.
+func (f *flight) written() error {
+	if f.beside == nil {
+		return nil
+	}
+	err := f.beside.end()
+	f.beside = nil
+	return err
 }
 
 func (f *flight) begin(ctx context.Context) (err error) {

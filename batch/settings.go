@@ -65,6 +65,8 @@ const (
 	defaultPoll = 100 * time.Millisecond
 	// flushRows is the size of the Arrow records that travel from decoder to table, unless their bytes are too many before.
 	flushRows = 16384
+	// flushShare is the part of the decoder's memory that a record may take: one is filled, one waits, one is written.
+	flushShare = 4
 	// ownMemory is the share, in bytes, of an engine that is given no account.
 	ownMemory = 64 << 20
 )
