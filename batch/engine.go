@@ -114,13 +114,13 @@ func (e *Engine) Run(ctx context.Context) error {
 		err = nil
 	}
 	if err == nil && ctx.Err() != nil {
-		ctx = context.WithoutCancel(ctx) // a clean stop still commits the position behind empty batches
+		ctx = storage.Finish(ctx) // a clean stop still commits the position behind empty batches
 	}
 	if err == nil {
 		err = e.end(ctx)
 	}
 	if err != nil {
-		return errors.Join(err, e.recordError(context.WithoutCancel(ctx), err))
+		return errors.Join(err, e.recordError(storage.Finish(ctx), err))
 	}
 	return nil
 }

@@ -115,7 +115,7 @@ func (j *journal) put(ctx context.Context, keys []string, entry LastError) error
 	if err != nil {
 		return fmt.Errorf("record the error for status: %w", err)
 	}
-	if err := j.insist(ctx, fmt.Sprintf("%s%020d.json", errorFolder, number), body); err != nil {
+	if _, err := storage.Put(ctx, j.store, fmt.Sprintf("%s%020d.json", errorFolder, number), body); err != nil {
 		return fmt.Errorf("record the error for status: %w", err)
 	}
 	for ; len(keys) >= keepErrors; keys = keys[1:] {
@@ -124,20 +124,6 @@ func (j *journal) put(ctx context.Context, keys []string, entry LastError) error
 		}
 	}
 	return nil
-}
-
-// putTries bounds the puts of an entry whose outcome is unknown.
-const putTries = 5
-
-// insist puts an entry again while the outcome is unknown: a run that works must not end over its bookkeeping. An entry that
-// is there already is this one, or as good.
-func (j *journal) insist(ctx context.Context, key string, body []byte) (err error) {
-	for range putTries {
-		if _, err = j.store.PutIfAbsent(ctx, key, body); err == nil || ctx.Err() != nil {
-			break
-		}
-	}
-	return err
 }
 
 // read returns the keys of all entries, oldest first, and the newest entry, or nil.

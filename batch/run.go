@@ -11,6 +11,7 @@ import (
 	"github.com/sluicedata/sluice/format"
 	"github.com/sluicedata/sluice/offsetlog"
 	"github.com/sluicedata/sluice/source"
+	"github.com/sluicedata/sluice/storage"
 )
 
 // flight is a batch between its plan and its commit.
@@ -44,7 +45,7 @@ func (e *Engine) runBatch(ctx context.Context, plan offsetlog.Plan, replay bool)
 	if err == nil {
 		return nil
 	}
-	if abortErr := f.abort(context.WithoutCancel(ctx)); abortErr != nil {
+	if abortErr := f.abort(storage.Finish(ctx)); abortErr != nil {
 		err = errors.Join(err, fmt.Errorf("clear up: %w", abortErr))
 	}
 	return fmt.Errorf("batch %d: %w", plan.Batch, err)
@@ -53,7 +54,7 @@ func (e *Engine) runBatch(ctx context.Context, plan offsetlog.Plan, replay bool)
 func (f *flight) run(ctx context.Context) error {
 	switch err := f.engine.openDecoder(ctx, f.plan); {
 	case errors.Is(err, ErrNoRecords) && !slices.ContainsFunc(f.plan.Ranges, isLost):
-		return f.passEmpty(context.WithoutCancel(ctx))
+		return f.passEmpty(storage.Finish(ctx))
 	case err != nil:
 		return err
 	}
@@ -80,7 +81,7 @@ func (f *flight) run(ctx context.Context) error {
 		f.engine.Events.Lost(f.lost)
 	}
 	f.engine.Events.took(Reading, f.engine.Now().Sub(f.began))
-	return f.publish(context.WithoutCancel(ctx))
+	return f.publish(storage.Finish(ctx))
 }
 
 // openDecoder makes the decoder, which for a new table without declared columns reads the first batch once to infer them.

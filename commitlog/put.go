@@ -150,6 +150,8 @@ func (a *attempt) mayPut(ctx context.Context) error {
 	switch {
 	case ctx.Err() != nil:
 		return a.unsettled(ctx.Err())
+	case a.pending && storage.Stops(ctx):
+		return a.unsettled(errors.New("it is not asked for again, since the run is being stopped"))
 	case a.silent >= maxSilent:
 		return a.unsettled(errors.New("the storage does not answer"))
 	case a.puts >= maxPuts:

@@ -86,7 +86,7 @@ func (l *Log) End(ctx context.Context, committed Committed) error {
 			return wrapEnd(err)
 		}
 	}
-	_, err = l.putIfAbsent(ctx, keyIn(commitFolder, committed.Batch), append(body, '\n'))
+	_, err = storage.Put(ctx, l.store, keyIn(commitFolder, committed.Batch), append(body, '\n'))
 	return wrapEnd(err)
 }
 

@@ -247,15 +247,12 @@ func (l *Log) removeTorn(ctx context.Context) error {
 	return err
 }
 
-// maxPuts bounds the tries of a put whose outcome is unknown and whose effect is not seen.
-const maxPuts = 10
-
 func (l *Log) put(ctx context.Context, plan Plan) (Plan, error) {
 	body, err := plan.Encode()
 	if err != nil {
 		return Plan{}, err
 	}
-	there, err := l.putIfAbsent(ctx, key(plan.Batch), body)
+	there, err := storage.Put(ctx, l.store, key(plan.Batch), body)
 	if err != nil {
 		return Plan{}, err
 	}
@@ -264,29 +261,6 @@ func (l *Log) put(ctx context.Context, plan Plan) (Plan, error) {
 		return Plan{}, l.corrupt(plan.Batch, err.Error())
 	}
 	return stored, nil
-}
-
-// putIfAbsent stores an object and returns the bytes that are now there: the given ones, or those of another process which
-// was first.
-func (l *Log) putIfAbsent(ctx context.Context, k string, body []byte) ([]byte, error) {
-	var putErr error
-	for range maxPuts {
-		var outcome storage.Outcome
-		if outcome, putErr = l.store.PutIfAbsent(ctx, k, body); outcome == storage.Stored {
-			return body, nil
-		}
-		there, err := l.store.Get(ctx, k)
-		switch {
-		case err == nil:
-			return there, nil
-		case !errors.Is(err, storage.ErrNotExist):
-			return nil, errors.Join(putErr, err)
-		}
-		if putErr != nil && ctx.Err() != nil {
-			break
-		}
-	}
-	return nil, putErr
 }
 
 // Prune deletes what counts no more: the entries below the newest plan's First.
@@ -330,7 +304,7 @@ func Adopt(ctx context.Context, checkpoint storage.Store, plan Plan) error {
 		if err != nil {
 			return fmt.Errorf("adopt the table: keep the old plans: %w", err)
 		}
-		if _, err := checkpoint.PutIfAbsent(ctx, aside+key(batch), body); err != nil {
+		if _, err := storage.Put(ctx, checkpoint, aside+key(batch), body); err != nil {
 			return fmt.Errorf("adopt the table: keep the old plans: %w", err)
 		}
 	}

@@ -121,6 +121,10 @@ func (r *reader) endpoint(v value) string {
 		r.fault(v, s.shown()+" is not the URL of an endpoint", "write "+example)
 		return ""
 	}
+	if strings.Contains(host, "@") { // which is not shown
+		r.fault(v, "has a login in its URL", "leave it out: credentials come from the environment, as for all tools of AWS")
+		return ""
+	}
 	return s.text
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sluicedata/sluice/commitlog"
 	"github.com/sluicedata/sluice/schema"
+	"github.com/sluicedata/sluice/storage"
 )
 
 // Append is one batch on its way into the table: Begin, Write for each record, then Commit or Abort. Not safe for
@@ -114,5 +115,5 @@ func (a *Append) Abort(ctx context.Context) error {
 		return nil
 	}
 	a.settled = true
-	return a.writer.abort(context.WithoutCancel(ctx))
+	return a.writer.abort(storage.Finish(ctx))
 }

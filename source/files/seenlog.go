@@ -205,17 +205,9 @@ func (l *seenLog) keepOnce(ctx context.Context, pending []batchEntries, through 
 func (l *seenLog) put(ctx context.Context, name segmentName, entries []entry) (segmentName, error) {
 	body := encodeSegment(name, entries)
 	for ; name.attempt < maxAttempts; name.attempt++ {
-		outcome, putErr := l.store.PutIfAbsent(ctx, name.key(), body)
-		if outcome == storage.Stored {
-			l.whole[name.key()] = true
-			return name, nil
-		}
-		found, err := l.store.Get(ctx, name.key())
-		if putErr != nil && errors.Is(err, storage.ErrNotExist) {
-			return name, fmt.Errorf("seen files: %w", putErr)
-		}
+		found, err := storage.Put(ctx, l.store, name.key(), body)
 		if err != nil {
-			return name, fmt.Errorf("seen files: %w", errors.Join(putErr, err))
+			return name, fmt.Errorf("seen files: %w", err)
 		}
 		if bytes.Equal(found, body) {
 			l.whole[name.key()] = true

@@ -21,6 +21,7 @@ package local
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -98,15 +99,32 @@ func (s *Store) Open(ctx context.Context, key string) (storage.Object, error) {
 		_ = f.Close()
 		return nil, s.fail("open", key, err)
 	}
-	return &object{File: f, size: info.Size()}, nil
+	return &object{file: f, size: info.Size(), store: s, key: key}, nil
 }
 
 type object struct {
-	*os.File
-	size int64
+	file  *os.File
+	size  int64
+	store *Store
+	key   string
 }
 
 func (o *object) Size() int64 { return o.size }
+
+func (o *object) ReadAt(p []byte, off int64) (int, error) {
+	n, err := o.file.ReadAt(p, off)
+	if err != nil && err != io.EOF {
+		err = o.store.fail("read", o.key, err)
+	}
+	return n, err
+}
+
+func (o *object) Close() error {
+	if err := o.file.Close(); err != nil {
+		return o.store.fail("close", o.key, err)
+	}
+	return nil
+}
 
 // Stat describes a file.
 func (s *Store) Stat(ctx context.Context, key string) (storage.Info, error) {

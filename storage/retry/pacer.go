@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/sluicedata/sluice/storage"
 )
 
 const (
@@ -20,9 +22,20 @@ type pacer struct {
 	slowed time.Time // when the gap was last doubled
 }
 
-// wait waits for this operation's turn.
+// wait waits for this operation's turn. One that has to be finished while the run is being stopped takes it at once.
 func (p *pacer) wait(ctx context.Context) error {
-	return sleep(ctx, p.reserve())
+	gap := p.reserve()
+	if gap <= 0 {
+		return ctx.Err()
+	}
+	timer := time.NewTimer(gap)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	case <-storage.Stopping(ctx):
+	}
+	return ctx.Err()
 }
 
 func (p *pacer) reserve() time.Duration {

@@ -12,15 +12,18 @@
 //   - A write to a staged object is made once. Publish, Settle and Abort are made again only for errors that the backend
 //     calls passing, which says that they may be.
 //   - A listing goes on behind the last key that was seen, so none comes twice.
-//   - Every wait ends at once when its context does.
+//   - Every wait ends at once when its context does, or the one that it finishes (storage.Finish).
 package retry
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
 	"sync/atomic"
 	"time"
+
+	"github.com/sluicedata/sluice/storage"
 )
 
 // Class says what an error means for another try.
@@ -106,8 +109,8 @@ func (r *Retrier) Do(ctx context.Context, fn func() error) error {
 		if failures == r.policy.Attempts || time.Since(begun)+wait > r.policy.Budget {
 			return fmt.Errorf("%w (tried %d times in %v)", err, failures, time.Since(begun).Round(time.Millisecond))
 		}
-		if cause := sleep(ctx, wait); cause != nil {
-			return fmt.Errorf("%w; last try: %w", cause, err)
+		if err := rest(ctx, wait, err); err != nil {
+			return err
 		}
 	}
 }
@@ -126,10 +129,23 @@ func (r *Retrier) once(ctx context.Context, fn func() error) error {
 	}
 	failures := int(r.failures.Add(1))
 	r.report(failures, begun, err)
-	if cause := sleep(ctx, r.policy.wait(failures)); cause != nil {
-		return fmt.Errorf("%w; last try: %w", cause, err)
+	return cmp.Or(rest(ctx, r.policy.wait(failures), err), err)
+}
+
+// rest waits before another try of what has failed. It returns an error at once when there is to be none.
+func rest(ctx context.Context, wait time.Duration, failed error) error {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+	case <-storage.Stopping(ctx):
 	}
-	return err
+	if cause := ctx.Err(); cause != nil {
+		return fmt.Errorf("%w; last try: %w", cause, failed)
+	}
+	return fmt.Errorf("%w (not tried again, since the run is being stopped)", failed)
 }
 
 // report tells of an operation that has failed so often since it was begun.
@@ -164,18 +180,4 @@ func (r *Retrier) settle(ctx context.Context, err error) Class {
 func (r *Retrier) answered() {
 	r.pace.fast()
 	r.policy.Outages.Over(r.policy.Service)
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return ctx.Err()
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

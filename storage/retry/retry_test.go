@@ -169,6 +169,25 @@ func TestWaitEndsWithItsContext(t *testing.T) {
 	})
 }
 
+func TestNothingIsWaitedForWhileARunIsBeingStopped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		running, stop := context.WithCancel(t.Context())
+		finish := storage.Finish(running)
+		faulty, calls := failing(local.New(t.TempDir()), "get", slices.Repeat([]error{errTooMuch}, 50)...)
+		s := retry.New(classify, retry.Policy{First: time.Hour, Longest: time.Hour, Budget: 100 * time.Hour}).Wrap(faulty)
+		time.AfterFunc(time.Minute, stop)
+		begun := time.Now()
+		_, err := s.Get(finish, "k")
+		if !errors.Is(err, errTooMuch) || time.Since(begun) != time.Minute || *calls != 1 {
+			t.Errorf("%v after %v and %d calls", err, time.Since(begun), *calls)
+		}
+		_, err = s.Get(finish, "k") // what is begun now is tried once, at once
+		if !errors.Is(err, errTooMuch) || time.Since(begun) != time.Minute || *calls != 2 {
+			t.Errorf("%v after %v and %d calls", err, time.Since(begun), *calls)
+		}
+	})
+}
+
 func TestThrottledOperationSlowsAllDownAndSuccessSpeedsUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := retry.New(classify, retry.Policy{First: time.Nanosecond, Longest: time.Nanosecond, Attempts: 6})
