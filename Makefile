@@ -21,11 +21,17 @@ FUZZTIME ?= 10s
 CHAOS ?= 1h
 SEED  ?= $(shell date +%s)
 
+# Records of the benchmark's largest input, rounds, a regular expression for the rows (none: all), further flags.
+RECORDS ?= 3000000
+ROUNDS  ?= 5
+ROWS    ?=
+BENCH   ?=
+
 # What a machine cannot have is skipped with a message, but never in CI.
 NOT_IN_CI := test "$$CI" != true
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test chaos readers kafka s3 lint fmt fuzz cross vuln clean
+.PHONY: help build demo test chaos bench profile readers kafka s3 lint fmt fuzz cross vuln clean
 
 help: ## print the targets
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,6 +49,13 @@ test: readers kafka s3 ## all tests with the race detector; installs what they n
 chaos: readers kafka s3 ## every fault against the real program and real servers, for CHAOS (1h), by SEED
 	@echo "make chaos CHAOS=$(CHAOS) SEED=$(SEED)"
 	SLUICE_CHAOS=$(CHAOS) SLUICE_PROOF_SEED=$(SEED) $(GO) test -v -count=1 -timeout 24h ./internal/proof
+
+bench: build readers ## measure Sluice beside others: ROWS of RECORDS in ROUNDS; BENCH='-into docs/performance.md' writes the results there
+	$(GO) run ./bench -sluice bin/sluice -records $(RECORDS) -rounds $(ROUNDS) -rows '$(ROWS)' $(BENCH)
+
+profile: build readers ## where the processor's time goes in a run over RECORDS records
+	$(GO) run ./bench -sluice bin/sluice -records $(RECORDS) -profile bin/cpu.prof
+	$(GO) tool pprof -top -nodecount 40 bin/cpu.prof
 
 readers: ## install the foreign Delta readers that tests ask (Python)
 	@testdata/readers/install.sh >/dev/null || { $(NOT_IN_CI) && echo "the tests that ask foreign readers will be skipped"; }

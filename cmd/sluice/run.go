@@ -22,6 +22,7 @@ func (a *app) runCommand() *cobra.Command {
 		adoptTable     bool
 		topicRecreated string
 		address        string
+		profile        profiles
 	)
 	cmd := &cobra.Command{
 		Use:   "run FILE.yaml",
@@ -58,7 +59,11 @@ once, which is as safe: the next run goes on from what is in the table.`,
 			if _, _, err := net.SplitHostPort(address); address != "" && err != nil {
 				return usageError{fmt.Errorf("--listen %q: write HOST:PORT, or :PORT for all addresses", address)}
 			}
-			return a.run(cmd, f, options, adoptTable, address)
+			stop, err := profile.start()
+			if err != nil {
+				return err
+			}
+			return errors.Join(a.run(cmd, f, options, adoptTable, address), stop())
 		},
 	}
 	cmd.Flags().StringVar(&trigger, "trigger", "", `in place of the file's: available-now, continuous or "every 10s"`)
@@ -66,6 +71,8 @@ once, which is as safe: the next run goes on from what is in the table.`,
 	cmd.Flags().BoolVar(&adoptTable, "adopt-table", false, "if the run would be refused, first make the checkpoint anew from the table's own record")
 	cmd.Flags().StringVar(&topicRecreated, "topic-recreated", "", "what to do about a Kafka topic that was deleted and created again: fail or from-earliest")
 	cmd.Flags().StringVar(&address, "listen", "", "HOST:PORT at which to answer /healthz, /readyz and /metrics while the run lasts")
+	cmd.Flags().StringVar(&profile.cpu, "pprof", "", "write a profile of the processor's time to this file, for go tool pprof")
+	cmd.Flags().StringVar(&profile.heap, "pprof-heap", "", "write a profile of allocated memory to this file when the run ends")
 	return cmd
 }
 

@@ -25,7 +25,7 @@ var banned = []struct{ pkg, name, why string }{
 }
 
 // edges are the trees where what is banned elsewhere belongs. The test tools among them have command lines of their own.
-var edges = []string{"cmd", "pipeline", "internal"}
+var edges = []string{"cmd", "pipeline", "internal", "bench"}
 
 // panicMark in a comment on a panic's line or the one above says that no input can lead there, and why.
 const panicMark = "invariant:"

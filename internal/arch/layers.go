@@ -47,6 +47,7 @@ func Layers() []Layer {
 		{Tree: "pipeline", May: []string{"*"}, Not: []string{"cmd"}, Why: "pipeline builds the parts; the command line is above it"},
 		{Tree: "cmd", May: []string{"*"}, Why: "the command line is the top"},
 		{Tree: "examples", May: []string{"*"}, Not: []string{"cmd"}, Why: "examples show the library"},
+		{Tree: "bench", May: []string{"*", "internal"}, Not: []string{"cmd"}, Why: "the benchmark measures the program from outside; it is a tool like those below internal"},
 		{Tree: "internal", May: []string{"*", "internal"}, Not: []string{"cmd"}, Why: "test tools are imported by tests alone and may use every part"},
 	}
 }
