@@ -50,7 +50,7 @@ chaos: readers kafka s3 ## every fault against the real program and real servers
 	@echo "make chaos CHAOS=$(CHAOS) SEED=$(SEED)"
 	SLUICE_CHAOS=$(CHAOS) SLUICE_PROOF_SEED=$(SEED) $(GO) test -v -count=1 -timeout 24h ./internal/proof
 
-bench: build readers ## measure Sluice beside others: ROWS of RECORDS in ROUNDS; BENCH='-into docs/performance.md' writes the results there
+bench: build readers kafka ## measure Sluice beside others: ROWS of RECORDS in ROUNDS; BENCH='-into docs/performance.md' writes the results there
 	$(GO) run ./bench -sluice bin/sluice -records $(RECORDS) -rounds $(ROUNDS) -rows '$(ROWS)' $(BENCH)
 
 profile: build readers ## where the processor's time goes in a run over RECORDS records

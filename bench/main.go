@@ -112,9 +112,10 @@ func (s settings) overrides() string {
 // bench is where the runs find what they need.
 type bench struct {
 	settings
-	root   string // of the repository
-	python string // with delta-rs and DuckDB
-	memory string // folder in memory
+	root   string  // of the repository
+	python string  // with delta-rs and DuckDB
+	memory string  // folder in memory
+	broker *broker // nil until a row asks for it
 }
 
 func newBench(ctx context.Context, s settings) (*bench, error) {
@@ -146,7 +147,13 @@ func newBench(ctx context.Context, s settings) (*bench, error) {
 	return b, err
 }
 
-func (b *bench) close() error { return os.RemoveAll(b.memory) }
+func (b *bench) close() error {
+	err := os.RemoveAll(b.memory)
+	if b.broker != nil {
+		err = errors.Join(err, b.broker.stop())
+	}
+	return err
+}
 
 // script is the command line of a peer that is written in Python.
 func (b *bench) script(name string, args ...string) []string {

@@ -1,6 +1,9 @@
 package main
 
-import "strconv"
+import (
+	"strconv"
+	"time"
+)
 
 // rows is what is measured.
 func (b *bench) rows() []row {
@@ -15,6 +18,9 @@ func (b *bench) rows() []row {
 		b.files("files: snappy, compact, to a disk", compact.toDisk()),
 		b.files("files: zstd", zstd),
 		b.scaling(snappy),
+		b.topics(snappy),
+		b.starts(),
+		{name: "idle for 20 s, continuous", contenders: []contender{b.idling(20 * time.Second)}},
 		b.appends(appends{commits: 100, rows: 2500}),
 	}
 	for _, s := range []struct {
@@ -38,6 +44,22 @@ func (b *bench) scaling(w work) row {
 	return row{
 		name: "cores", columns: w.shape.columns,
 		contenders: []contender{b.sluice("Sluice, two cores", two), b.sluice("Sluice, one core", w), b.duckdb(two)},
+	}
+}
+
+// topics is a topic into a table, with the codecs of the files.
+func (b *bench) topics(w work) row {
+	zstd := w
+	zstd.codec = "zstd"
+	return row{name: "topic", columns: w.shape.columns, contenders: []contender{b.sluiceKafka("Sluice, snappy", w), b.sluiceKafka("Sluice, zstd", zstd)}}
+}
+
+// starts is how soon a process that starts has committed what waits for it.
+func (b *bench) starts() row {
+	const waiting = 10_000
+	return row{
+		name: "start to first commit of 10,000 records in a topic", means: "wall: until that commit",
+		contenders: []contender{b.starting("Sluice, first run", waiting, 0), b.starting("Sluice, after kill -9", waiting, 1)},
 	}
 }
 

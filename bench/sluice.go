@@ -40,7 +40,12 @@ func (b *bench) runSluice(ctx context.Context, w work, out string, flags ...stri
 	if err != nil {
 		return sample{}, nil, err
 	}
-	file, err := w.pipeline(out, fmt.Sprintf("files: {path: '%s', settle: 0s}", in.folder))
+	return b.runPipeline(ctx, w, out, fmt.Sprintf("files: {path: '%s', settle: 0s}", in.folder), flags...)
+}
+
+// runPipeline runs the program over a source, to the end of what is there.
+func (b *bench) runPipeline(ctx context.Context, w work, out, source string, flags ...string) (sample, []byte, error) {
+	file, err := w.pipeline(out, source)
 	if err != nil {
 		return sample{}, nil, err
 	}
