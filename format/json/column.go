@@ -14,7 +14,7 @@ type column struct {
 	nullable bool
 	n        int
 
-	valid   []byte
+	valid   []byte  // up to the last null; the bits behind it, also in the last byte, count as set, so that a value costs nothing here
 	data    []byte  // values of fixed width, bits of booleans, bytes of strings
 	offsets []int32 // of strings, binaries, arrays, maps; n+1 of them
 	kids    []*column
@@ -70,21 +70,18 @@ func (c *column) hasOffsets() bool {
 
 // bytes is what the column's values take, with those of the columns inside.
 func (c *column) bytes() int64 {
-	n := int64(len(c.valid) + len(c.data) + 4*len(c.offsets))
+	n := int64((c.n+7)/8 + len(c.data) + 4*len(c.offsets))
 	for _, kid := range c.kids {
 		n += kid.bytes()
 	}
 	return n
 }
 
-// mark counts a value that has been appended, valid or null.
-func (c *column) mark(valid byte) {
-	if c.n&7 == 0 {
-		c.valid = append(c.valid, valid)
-	} else {
-		c.valid[len(c.valid)-1] |= valid << (c.n & 7)
+// growValid makes the bitmap reach n values.
+func (c *column) growValid(n int) {
+	for len(c.valid)*8 < n {
+		c.valid = append(c.valid, 0xFF)
 	}
-	c.n++
 }
 
 // appendNull appends a null, and to the columns inside a struct as well, since they keep its length.
@@ -102,7 +99,9 @@ func (c *column) appendNull() {
 			kid.appendNull()
 		}
 	}
-	c.mark(0)
+	c.growValid(c.n + 1)
+	c.valid[c.n>>3] &^= 1 << (c.n & 7)
+	c.n++
 }
 
 func (c *column) growBits() {
@@ -116,7 +115,7 @@ func (c *column) appendBool(v bool) {
 	if v {
 		c.data[len(c.data)-1] |= 1 << (c.n & 7)
 	}
-	c.mark(1)
+	c.n++
 }
 
 // appendBits appends a value of fixed width from the low bits of v.
@@ -131,13 +130,13 @@ func (c *column) appendBits(v uint64) {
 	case 1:
 		c.data = append(c.data, byte(v))
 	}
-	c.mark(1)
+	c.n++
 }
 
 func (c *column) append128(hi int64, lo uint64) {
 	c.data = binary.LittleEndian.AppendUint64(c.data, lo)
 	c.data = binary.LittleEndian.AppendUint64(c.data, uint64(hi))
-	c.mark(1)
+	c.n++
 }
 
 func (c *column) appendBytes(v []byte) {
@@ -153,13 +152,13 @@ func (c *column) appendString(v string) {
 // closeBytes ends a string or binary whose bytes have been put behind data.
 func (c *column) closeBytes() {
 	c.offsets = append(c.offsets, int32(len(c.data)))
-	c.mark(1)
+	c.n++
 }
 
 // closeList ends an array or a map whose elements have been appended to the columns inside.
 func (c *column) closeList() {
 	c.offsets = append(c.offsets, int32(c.kids[0].n))
-	c.mark(1)
+	c.n++
 }
 
 // at returns the bytes of the value with index i, for columns of strings, binaries and fixed width.
@@ -173,7 +172,7 @@ func (c *column) at(i int) []byte {
 // truncate cuts the column and all inside it back to n values. What is cut may be half written.
 func (c *column) truncate(n int) {
 	c.n = min(c.n, n)
-	c.valid = cutBits(c.valid, n)
+	c.truncateValid(n)
 	switch {
 	case c.width > 0:
 		c.data = c.data[:min(len(c.data), n*c.width)]
@@ -186,6 +185,16 @@ func (c *column) truncate(n int) {
 		for _, kid := range c.kids {
 			kid.truncate(n)
 		}
+	}
+}
+
+func (c *column) truncateValid(n int) {
+	if len(c.valid)*8 <= n {
+		return
+	}
+	c.valid = c.valid[:(n+7)/8]
+	if n&7 != 0 {
+		c.valid[len(c.valid)-1] |= 0xFF << (n & 7)
 	}
 }
 
@@ -213,13 +222,13 @@ func cutBits(b []byte, n int) []byte {
 
 // nulls counts the nulls of the column.
 func (c *column) nulls() int {
-	valid := 0
+	nulls := 0
 	b := c.valid
 	for ; len(b) >= 8; b = b[8:] {
-		valid += bits.OnesCount64(binary.LittleEndian.Uint64(b))
+		nulls += bits.OnesCount64(^binary.LittleEndian.Uint64(b))
 	}
 	for _, x := range b {
-		valid += bits.OnesCount8(x)
+		nulls += bits.OnesCount8(^x)
 	}
-	return c.n - valid
+	return nulls
 }

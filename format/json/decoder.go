@@ -162,7 +162,7 @@ func (d *Decoder) record(value []byte) bool {
 	default:
 		p = d.value(&d.root, p)
 	}
-	return p >= 0 && d.finish(p)
+	return d.finish(p)
 }
 
 // recordShape is what records have to be for the paths that lead into them; empty when any value will do.

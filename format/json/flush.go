@@ -66,7 +66,8 @@ func (c *column) flush(t arrow.DataType) arrow.ArrayData {
 	nulls := c.nulls()
 	buffers := make([]*memory.Buffer, 1, 3)
 	if nulls > 0 {
-		buffers[0] = c.validPool.wrap(c.valid)
+		c.growValid(c.n)
+		buffers[0] = c.validPool.wrap(cutBits(c.valid, c.n))
 		c.valid = c.validPool.take()
 	} else {
 		c.valid = c.valid[:0]

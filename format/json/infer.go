@@ -74,8 +74,7 @@ func (in *Inferrer) record(value []byte) bool {
 	if p < 0 {
 		return false
 	}
-	end := in.skip(p)
-	if end < 0 || !in.finish(end) {
+	if !in.finish(in.skip(p)) {
 		return false
 	}
 	switch in.buf[p] {

@@ -1,6 +1,9 @@
 package json
 
-import "math"
+import (
+	"encoding/binary"
+	"math"
+)
 
 const (
 	microsPerSecond = 1_000_000
@@ -109,6 +112,52 @@ func (c *calendar) instant(text []byte) (instant, string) {
 		return instant{}, "it is outside of the years 0001 to 9999"
 	}
 	return at, ""
+}
+
+// usual reads the text of a string at the beginning of b when it is written as nearly all are: yyyy-MM-ddTHH:mm:ss, up to six
+// digits of a fraction, Z or nothing. It returns how many bytes it takes with the closing quote, 0 for any other text.
+func (c *calendar) usual(b []byte) (at instant, n int) {
+	const most = len("yyyy-MM-ddTHH:mm:ss.") + 8 // eight digits are loaded at once
+	if len(b) < most || b[10] != 'T' {
+		return at, 0
+	}
+	b = b[:most]
+	days := c.day(b[:10])
+	seconds := clock(binary.LittleEndian.Uint64(b[11:]))
+	if days == noDay || seconds < 0 {
+		return at, 0
+	}
+	at.micros = (days*secondsPerDay + seconds) * microsPerSecond
+	n = len("yyyy-MM-ddTHH:mm:ss")
+	if b[n] == '.' {
+		fraction, digits := leadingDigits(binary.LittleEndian.Uint64(b[n+1:]))
+		if digits == 0 || digits > 6 {
+			return at, 0
+		}
+		at.micros += int64(fraction * powers[6-digits])
+		n += 1 + digits
+	}
+	if at.zoned = b[n] == 'Z'; at.zoned {
+		n++
+	}
+	if b[n] != '"' {
+		return at, 0
+	}
+	return at, n + 1
+}
+
+// clock returns the seconds of the day of a time written as HH:mm:ss, or a negative number for another text.
+func clock(w uint64) int64 {
+	w ^= 0x30303A30303A3030 // "00:00:00": leaves the digits' values, and zeros for the colons
+	if (w+lowBits*(0x80-10)|w)&highBits != 0 || w&0x0000FF0000FF0000 != 0 {
+		return -1
+	}
+	w = w*10 + w>>8 // two digits each in the bytes 0, 3 and 6
+	h, m, s := w&0xFF, w>>24&0xFF, w>>48&0xFF
+	if h > 23 || m > 59 || s > 59 {
+		return -1
+	}
+	return int64((h*60+m)*60 + s)
 }
 
 // fractionMicros reads the fraction of a second, if there is one, and returns what stands behind it.

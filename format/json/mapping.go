@@ -53,7 +53,7 @@ func (d *Decoder) entries(t *taker, p int) int {
 		d.depth--
 		return p + 1
 	}
-	for {
+	for more := true; more; {
 		q := 0
 		if len(drop) > 0 && drop[0] == p {
 			drop = drop[1:]
@@ -64,17 +64,9 @@ func (d *Decoder) entries(t *taker, p int) int {
 		if q < 0 {
 			return q
 		}
-		q = d.space(q)
-		switch d.buf[q] {
-		case ',':
-			p = d.space(q + 1)
-		case '}':
-			d.depth--
-			return q + 1
-		default:
-			return d.expected(q, "',' or '}'")
-		}
+		p, more = d.next(q, '}')
 	}
+	return p
 }
 
 func (d *Decoder) skipEntry(p int) int {

@@ -188,7 +188,7 @@ func appendHeaders(c *column, b *source.Block, i int) string {
 			default:
 				return fmt.Sprintf("header %q has no value, and the field value is not nullable", h.Key)
 			}
-			entry.mark(1)
+			entry.n++
 		}
 	}
 	c.closeList()

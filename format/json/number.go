@@ -1,7 +1,6 @@
 package json
 
 import (
-	"math"
 	"math/bits"
 	"strconv"
 	"unsafe"
@@ -187,72 +186,14 @@ func (n number) decimal(precision, scale int) (hi int64, lo uint64, f fit) {
 	return int64(h), lo, f
 }
 
-// Below these bounds mantissa and power of ten are exact in floating point, and one operation on them rounds once.
-const (
-	maxExactMantissa64, maxExactPower64 = 1 << 53, 22
-	maxExactMantissa32, maxExactPower32 = 1 << 24, 10
-)
-
 // double returns the double nearest to a text that is a JSON number, and whether there is a finite one.
 func double(text []byte) (float64, bool) {
-	if m, exp, ok := small(text); ok && m <= maxExactMantissa64 && -maxExactPower64 <= exp && exp <= maxExactPower64 {
-		v := float64(m)
-		if exp < 0 {
-			v /= powers64[-exp]
-		} else {
-			v *= powers64[exp]
-		}
-		if text[0] == '-' {
-			v = -v
-		}
-		return v, true
-	}
 	v, err := strconv.ParseFloat(unsafe.String(unsafe.SliceData(text), len(text)), 64)
 	return v, err == nil
 }
 
 // single is double for 32 bits: nearest to the digits, not to the double nearest to them.
 func single(text []byte) (float32, bool) {
-	if m, exp, ok := small(text); ok && m <= maxExactMantissa32 && -maxExactPower32 <= exp && exp <= maxExactPower32 {
-		v := float32(m)
-		if exp < 0 {
-			v /= float32(powers64[-exp])
-		} else {
-			v *= float32(powers64[exp])
-		}
-		if text[0] == '-' {
-			v = -v
-		}
-		return v, true
-	}
 	v, err := strconv.ParseFloat(unsafe.String(unsafe.SliceData(text), len(text)), 32)
-	return float32(v), err == nil && !math.IsInf(v, 0)
-}
-
-// small reads numbers of at most 18 digits without an exponent as m × 10^exp.
-func small(text []byte) (m uint64, exp int, ok bool) {
-	if text[0] == '-' {
-		text = text[1:]
-	}
-	if len(text) > 19 {
-		return 0, 0, false
-	}
-	point := len(text) - 1
-	for i, c := range text {
-		switch {
-		case isDigit(c):
-			m = m*10 + uint64(c-'0')
-		case c == '.':
-			point = i
-		default:
-			return 0, 0, false
-		}
-	}
-	exp = point - len(text) + 1
-	return m, exp, exp < 0 || len(text) < 19
-}
-
-var powers64 = [...]float64{
-	1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
-	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+	return float32(v), err == nil
 }

@@ -4,7 +4,9 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/bits"
+	"slices"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // MaxDepth is how deep arrays and objects of a record may nest.
@@ -21,6 +23,7 @@ type scanner struct {
 	end   int    // of the record in buf
 	depth int
 	text  []byte // the last string that had escapes, decoded
+	high  uint64 // the words of all strings of the record, in one: without a high bit they are ASCII
 
 	// paired makes skipping refuse lone surrogates, which otherwise only decoding does.
 	paired bool
@@ -31,12 +34,9 @@ type scanner struct {
 
 // load makes the record the scanner's and returns the position of its value.
 func (s *scanner) load(record []byte) int {
-	s.reason, s.broken, s.depth = "", false, 0
+	s.reason, s.broken, s.depth, s.high = "", false, 0, 0
 	if len(record) == 0 {
 		return s.refuse("empty value")
-	}
-	if !utf8.Valid(record) {
-		return s.refuse("byte %d: invalid UTF-8", invalidByte(record))
 	}
 	var zeros [padding]byte
 	s.end = len(record)
@@ -46,19 +46,35 @@ func (s *scanner) load(record []byte) int {
 		return s.refuse("blank value")
 	}
 	if record[0] == 0xEF && len(record) >= 3 && string(record[:3]) == byteOrderMark {
-		return s.refuse("byte 0: a byte order mark in front of the value")
+		s.refuse("byte 0: a byte order mark in front of the value")
+		s.checkUTF8()
+		return -1
 	}
 	return p
 }
 
-// finish checks that nothing but space stands behind the record's value, which ends at p.
+// finish checks that nothing but space stands behind the record's value, which ends at p, or is at fault when p is negative.
 func (s *scanner) finish(p int) bool {
-	p = s.space(p)
-	if p != s.end {
-		s.refuse("byte %d: %s behind the end of the value", p, s.found(p))
-		return false
+	if p >= 0 {
+		if p = s.space(p); p != s.end {
+			p = s.refuse("byte %d: %s behind the end of the value", p, s.found(p))
+		}
 	}
-	return true
+	if p >= 0 && s.high&highBits == 0 {
+		return true
+	}
+	return s.checkUTF8() && p >= 0
+}
+
+// checkUTF8 refuses a record that is not UTF-8, whatever else is wrong with it. Outside of strings only ASCII passes, so that
+// good records of ASCII strings need no check of their own.
+func (s *scanner) checkUTF8() bool {
+	record := s.buf[:s.end]
+	if utf8.Valid(record) {
+		return true
+	}
+	s.refuse("byte %d: invalid UTF-8", invalidByte(record))
+	return false
 }
 
 func invalidByte(b []byte) int {
@@ -96,14 +112,10 @@ func (s *scanner) found(p int) string {
 }
 
 func (s *scanner) space(p int) int {
-	for {
-		switch s.buf[p] {
-		case ' ', '\n', '\r', '\t':
-			p++
-		default:
-			return p
-		}
+	for s.buf[p] <= ' ' && isSpace(s.buf[p]) {
+		p++
 	}
+	return p
 }
 
 const (
@@ -111,22 +123,55 @@ const (
 	highBits = 0x8080808080808080
 )
 
+// word returns the eight bytes at p of a scanner's buffer, where p is a position of the record or the one behind it. It leaves
+// out the check of bounds, which the padding makes superfluous and which would take longer than most of what is done with a
+// word.
+func word(buf []byte, p int) uint64 {
+	return binary.LittleEndian.Uint64((*[8]byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(buf)), p))[:])
+}
+
+// putWord is the way back, to a place within dst's capacity.
+func putWord(dst []byte, at int, w uint64) {
+	binary.LittleEndian.PutUint64((*[8]byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(dst)), at))[:], w)
+}
+
 // special has the high bit of the lowest byte of w that is a quote, a backslash or a control character. Bits above that
 // one mean nothing.
 func special(w uint64) uint64 {
-	quote := w ^ lowBits*'"'
+	quote := w ^ lowBits*0x02 // makes a quote a space, and leaves control characters below that
 	slash := w ^ lowBits*'\\'
-	return ((quote-lowBits)&^quote | (slash-lowBits)&^slash | (w-lowBits*0x20)&^w) & highBits
+	return ((quote-lowBits*(' '+1))&^quote | (slash-lowBits)&^slash) & highBits
 }
 
 // plain returns the position of the first byte from p on that is a quote, a backslash or a control character.
 func (s *scanner) plain(p int) int {
+	high := s.high
 	for {
-		m := special(binary.LittleEndian.Uint64(s.buf[p:]))
-		if m != 0 {
+		w := word(s.buf, p)
+		high |= w
+		if m := special(w); m != 0 {
+			s.high = high
 			return p + bits.TrailingZeros64(m)>>3
 		}
 		p += 8
+	}
+}
+
+// appendPlain appends the bytes that plain passes over to dst, in the same pass, and returns dst and their end.
+func (s *scanner) appendPlain(dst []byte, p int) ([]byte, int) {
+	buf, high, n := s.buf, s.high, len(dst)
+	for {
+		for last := cap(dst) - 8; n <= last; n, p = n+8, p+8 {
+			w := word(buf, p)
+			putWord(dst, n, w)
+			high |= w
+			if m := special(w); m != 0 {
+				s.high = high
+				k := bits.TrailingZeros64(m) >> 3
+				return dst[:n+k], p + k
+			}
+		}
+		dst = slices.Grow(dst[:n], 64)
 	}
 }
 
@@ -185,20 +230,27 @@ func (s *scanner) skipArray(p int) int {
 		s.depth--
 		return p + 1
 	}
-	for {
+	for more := true; more; {
 		if p = s.skip(p); p < 0 {
 			return p
 		}
-		p = s.space(p)
-		switch s.buf[p] {
-		case ',':
-			p = s.space(p + 1)
-		case ']':
-			s.depth--
-			return p + 1
-		default:
-			return s.expected(p, "',' or ']'")
-		}
+		p, more = s.next(p, ']')
+	}
+	return p
+}
+
+// next reads what stands behind an element or a field that ends at p: a comma, behind which it returns the position of the
+// next one, or the closing bracket.
+func (s *scanner) next(p int, closing byte) (int, bool) {
+	p = s.space(p)
+	switch s.buf[p] {
+	case ',':
+		return s.space(p + 1), true
+	case closing:
+		s.depth--
+		return p + 1, false
+	default:
+		return s.expected(p, "',' or '"+string(closing)+"'"), false
 	}
 }
 
@@ -210,7 +262,7 @@ func (s *scanner) skipObject(p int) int {
 		s.depth--
 		return p + 1
 	}
-	for {
+	for more := true; more; {
 		if s.buf[p] != '"' {
 			return s.expected(p, "a field name")
 		}
@@ -223,17 +275,9 @@ func (s *scanner) skipObject(p int) int {
 		if p = s.skip(p); p < 0 {
 			return p
 		}
-		p = s.space(p)
-		switch s.buf[p] {
-		case ',':
-			p = s.space(p + 1)
-		case '}':
-			s.depth--
-			return p + 1
-		default:
-			return s.expected(p, "',' or '}'")
-		}
+		p, more = s.next(p, '}')
 	}
+	return p
 }
 
 // colon reads the colon behind a field name and returns the position of the value.

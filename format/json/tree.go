@@ -1,7 +1,9 @@
 package json
 
 import (
+	"encoding/binary"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/sluicedata/sluice/format"
 )
@@ -60,6 +62,7 @@ type members struct {
 	slots  map[string]*slot // by name, wanted or not
 	first  slot             // its next is what objects begin with, as a guess
 	visit  uint64           // number of the object being read
+	met    int              // fields of it that have been met
 
 	place   string // the path of these objects, in front of unknown fields
 	uncount bool   // unknown fields are not this place's to count
@@ -76,8 +79,37 @@ type member struct {
 type slot struct {
 	member *member // nil for a field that nobody wants here
 	count  *int64  // of an unknown field; nil when it is not to be counted
-	raw    string  // the name in quotes and the colon, as the field is usually written; empty when it needs escapes
-	next   *slot   // the field that came behind it last time
+	next   *slot   // a field that came behind it, one with a raw
+
+	raw  string // the name in quotes and the colon, as the field is usually written; empty when it needs escapes or is no UTF-8
+	head uint64 // its first bytes, eight at most, as they are loaded at once
+	mask uint64 // of the bytes of head that there are
+	tail uint64 // its last eight bytes, if there are as many
+}
+
+func newSlot(name string) *slot {
+	s := &slot{raw: rawName(name)}
+	var head, mask [8]byte
+	for i := range copy(head[:], s.raw) {
+		mask[i] = 0xFF
+	}
+	s.head, s.mask = binary.LittleEndian.Uint64(head[:]), binary.LittleEndian.Uint64(mask[:])
+	if len(s.raw) >= 8 {
+		s.tail = binary.LittleEndian.Uint64([]byte(s.raw[len(s.raw)-8:]))
+	}
+	return s
+}
+
+// at says whether the slot's raw stands at p, which is not behind the end of a record.
+func (s *slot) at(b []byte, p int) bool {
+	if word(b, p)&s.mask != s.head {
+		return false
+	}
+	n := len(s.raw)
+	if n <= padding {
+		return n <= 8 || word(b, p+n-8) == s.tail
+	}
+	return p+n <= len(b) && string(b[p:p+n]) == s.raw
 }
 
 func newMembers(owner *column, place string) *members {
@@ -91,12 +123,18 @@ func (m *members) member(name string) *member {
 	}
 	f := &member{name: name, node: &node{}}
 	m.fields = append(m.fields, f)
-	m.slots[name] = &slot{member: f, raw: rawName(name)}
+	s := newSlot(name)
+	s.member = f
+	m.slots[name] = s
 	return f
 }
 
-// rawName returns the bytes of a name and its colon in a record without spaces, or nothing for a name with escapes.
+// rawName returns the bytes of a name and its colon in a record without spaces, or nothing for a name with escapes or, since
+// what is met in bad records is remembered too, one that is no UTF-8.
 func rawName(name string) string {
+	if !utf8.ValidString(name) {
+		return ""
+	}
 	for i := 0; i < len(name); i++ {
 		if c := name[i]; c < ' ' || c == '"' || c == '\\' {
 			return ""

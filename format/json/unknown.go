@@ -31,7 +31,7 @@ func (u *unknownFields) slot(m *members, name []byte) *slot {
 		return &u.rest
 	}
 	u.slots++
-	s := &slot{raw: rawName(string(name))}
+	s := newSlot(string(name))
 	if !m.uncount {
 		s.count = u.counter(fieldPath(m.place, string(name)))
 	}

@@ -35,34 +35,11 @@ func (d *Decoder) boolean(c *column, p int) int {
 	return p
 }
 
-// integer reads a number whose value is an integer in the column's range, in whatever way it is written.
-func (d *Decoder) integer(c *column, p int) int {
-	q := p
-	negative := d.buf[q] == '-'
-	if negative {
-		q++
-	}
-	from := q
-	var magnitude int64
-	for ; isDigit(d.buf[q]); q++ {
-		magnitude = magnitude*10 + int64(d.buf[q]-'0')
-	}
-	count := q - from
-	if count == 0 || count > 18 || count > 1 && d.buf[from] == '0' || d.buf[q] == '.' || d.buf[q]|0x20 == 'e' {
-		return d.numeric(c, p)
-	}
-	if negative {
-		magnitude = -magnitude
-	}
-	if !inRange(c, magnitude) {
-		return d.misfit(fmt.Sprintf("%s does not fit %s", d.buf[p:q], c.typ))
-	}
-	c.appendBits(uint64(magnitude))
-	return q
-}
-
 // numeric reads a number into a column of numbers of any kind.
 func (d *Decoder) numeric(c *column, p int) int {
+	if n, q := d.short(p); q >= 0 && n.append(c) {
+		return q
+	}
 	text, q := d.numberText(c, p)
 	if q < 0 {
 		return q
@@ -154,9 +131,10 @@ func (d *Decoder) string(c *column, p int) int {
 	if d.buf[p] != '"' {
 		return d.recordText(c, p)
 	}
-	q := d.plain(p + 1)
+	data, q := d.appendPlain(c.data, p+1)
 	if d.buf[q] == '"' {
-		c.appendBytes(d.buf[p+1 : q])
+		c.data = data
+		c.closeBytes()
 		return q + 1
 	}
 	text, q := d.unescape(p+1, q)
@@ -203,6 +181,18 @@ func appendBase64(c *column, text []byte) string {
 	c.data = data
 	c.closeBytes()
 	return ""
+}
+
+// timestamp reads a timestamp of either kind.
+func (d *Decoder) timestamp(t *taker, p int) int {
+	if d.buf[p] == '"' {
+		at, n := d.calendar.usual(d.buf[p+1:])
+		if n > 0 && !(at.zoned && t.op == takeTimestampNTZ) {
+			t.col.appendBits(uint64(at.micros))
+			return p + 1 + n
+		}
+	}
+	return d.instantText(t, p)
 }
 
 func (d *Decoder) instantText(t *taker, p int) int {

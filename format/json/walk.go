@@ -7,6 +7,10 @@ func (d *Decoder) value(n *node, p int) int {
 	if len(n.takers) == 1 {
 		return d.take(&n.takers[0], p)
 	}
+	return d.takeEach(n, p)
+}
+
+func (d *Decoder) takeEach(n *node, p int) int {
 	depth, end := d.depth, p
 	for i := range n.takers {
 		d.depth = depth
@@ -18,48 +22,52 @@ func (d *Decoder) value(n *node, p int) int {
 }
 
 // take gives the value at p to the taker, and says which column it is if it does not fit.
-func (d *Decoder) take(t *taker, p int) int {
-	q := d.dispatch(t, p)
+func (d *Decoder) take(t *taker, p int) (q int) {
+	if d.buf[p] == 'n' && t.op != takeRecord {
+		return d.null(t, p)
+	}
+	switch t.op {
+	case takeBoolean:
+		q = d.boolean(t.col, p)
+	case takeInteger, takeFloat, takeDouble:
+		q = d.numeric(t.col, p)
+	case takeDecimal:
+		q = d.decimal(t.col, p)
+	case takeString:
+		q = d.string(t.col, p)
+	case takeBinary:
+		q = d.binary(t.col, p)
+	case takeDate:
+		q = d.instantText(t, p)
+	case takeTimestamp, takeTimestampNTZ:
+		q = d.timestamp(t, p)
+	case takeArray:
+		q = d.array(t, p)
+	case takeMap:
+		q = d.mapping(t, p)
+	case takeStruct, enterObject:
+		q = d.object(t.members, p)
+	case enterArray:
+		q = d.elements(t.elements, p)
+	default:
+		q = d.recordText(t.col, p)
+	}
 	if q < 0 && d.column == "" {
 		d.column = t.column
 	}
 	return q
 }
 
-func (d *Decoder) dispatch(t *taker, p int) int {
-	if d.buf[p] == 'n' && t.op != takeRecord {
-		q := d.literal(p, "null")
-		if q < 0 || !d.absent(t, "null") {
-			return -1
-		}
+// null reads a null for the taker.
+func (d *Decoder) null(t *taker, p int) int {
+	q := d.literal(p, "null")
+	if q >= 0 && d.absent(t, "null") {
 		return q
 	}
-	switch t.op {
-	case takeBoolean:
-		return d.boolean(t.col, p)
-	case takeInteger:
-		return d.integer(t.col, p)
-	case takeFloat, takeDouble:
-		return d.numeric(t.col, p)
-	case takeDecimal:
-		return d.decimal(t.col, p)
-	case takeString:
-		return d.string(t.col, p)
-	case takeBinary:
-		return d.binary(t.col, p)
-	case takeDate, takeTimestamp, takeTimestampNTZ:
-		return d.instantText(t, p)
-	case takeArray:
-		return d.array(t, p)
-	case takeMap:
-		return d.mapping(t, p)
-	case takeStruct, enterObject:
-		return d.object(t.members, p)
-	case enterArray:
-		return d.elements(t.elements, p)
-	default:
-		return d.recordText(t.col, p)
+	if d.column == "" {
+		d.column = t.column
 	}
+	return -1
 }
 
 // absent gives a null, or the lack of a value, to the taker.
@@ -130,54 +138,55 @@ func (d *Decoder) object(m *members, p int) int {
 		return -1
 	}
 	m.visit++
+	m.met = 0
 	if p = d.space(p + 1); d.buf[p] == '}' {
+		d.depth--
 		p++
 	} else if p = d.fields(m, p); p < 0 {
 		return p
 	}
-	d.depth--
-	for _, f := range m.fields {
-		if f.seen != m.visit && !d.lacking(f.node, f.name, "missing") {
-			return -1
-		}
+	if m.met < len(m.fields) && !d.missing(m) {
+		return -1
 	}
 	if m.owner != nil {
-		m.owner.mark(1)
+		m.owner.n++
 	}
 	return p
 }
 
-// fields reads the fields of an object, the first of which is at p, up to and with the closing brace.
-func (d *Decoder) fields(m *members, p int) int {
-	for previous := &m.first; ; {
-		s, q := d.name(m, previous, p)
-		if q < 0 {
-			return q
-		}
-		previous = s
-		if q = d.field(m, s, q); q < 0 {
-			return q
-		}
-		q = d.space(q)
-		switch d.buf[q] {
-		case ',':
-			p = d.space(q + 1)
-		case '}':
-			return q + 1
-		default:
-			return d.expected(q, "',' or '}'")
+// missing gives their lack to the fields that the object did not have.
+func (d *Decoder) missing(m *members) bool {
+	for _, f := range m.fields {
+		if f.seen != m.visit && !d.lacking(f.node, f.name, "missing") {
+			return false
 		}
 	}
+	return true
 }
 
-// name reads the name of a field and its colon. Objects mostly have their fields in one order, so the field that came
-// behind the previous one last time is tried first.
-func (d *Decoder) name(m *members, previous *slot, p int) (*slot, int) {
-	if s := previous.next; s != nil && len(s.raw) > 0 {
-		end := p + len(s.raw)
-		if end <= d.end && string(d.buf[p:end]) == s.raw {
-			return s, d.space(end)
+// fields reads the fields of an object, the first of which is at p, up to and with the closing brace. Objects mostly have their
+// fields in one order, so the field that came behind the previous one when that was learned is guessed first.
+func (d *Decoder) fields(m *members, p int) int {
+	s := &m.first
+	for more := true; more; {
+		if guess := s.next; guess != nil && guess.at(d.buf, p) {
+			s, p = guess, d.space(p+len(guess.raw))
+		} else if s, p = d.name(m, s, p); p < 0 {
+			return p
 		}
+		if p = d.field(m, s, p); p < 0 {
+			return p
+		}
+		p, more = d.next(p, '}')
+	}
+	return p
+}
+
+// name reads the name of a field that is not the one guessed, and its colon. Since fields are left out now and then, the one
+// behind the one guessed is tried first.
+func (d *Decoder) name(m *members, previous *slot, p int) (*slot, int) {
+	if skipped := previous.next; skipped != nil && skipped.next != nil && skipped.next.at(d.buf, p) {
+		return skipped.next, d.space(p + len(skipped.next.raw))
 	}
 	if d.buf[p] != '"' {
 		return nil, d.expected(p, "a field name")
@@ -190,7 +199,9 @@ func (d *Decoder) name(m *members, previous *slot, p int) (*slot, int) {
 	if s == nil {
 		s = d.unknown.slot(m, text)
 	}
-	previous.next = s
+	if s.raw != "" {
+		previous.next = s
+	}
 	return s, d.colon(q)
 }
 
@@ -205,8 +216,10 @@ func (d *Decoder) field(m *members, s *slot, p int) int {
 	}
 	if f.seen == m.visit {
 		f.node.cut(d.length(m))
+	} else {
+		f.seen = m.visit
+		m.met++
 	}
-	f.seen = m.visit
 	q := d.value(f.node, p)
 	if q < 0 {
 		d.at(fieldPath("", f.name))
@@ -224,7 +237,14 @@ func (d *Decoder) length(m *members) int {
 
 // array reads the array at p into a column.
 func (d *Decoder) array(t *taker, p int) int {
-	p = d.eachElement(p, func(_, p int) int { return d.value(t.elem, p) })
+	p, more := d.open(p)
+	for i := 0; more; i++ {
+		if p = d.value(t.elem, p); p < 0 {
+			d.at(stepText(i))
+			return p
+		}
+		p, more = d.next(p, ']')
+	}
 	if p >= 0 {
 		t.col.closeList()
 	}
@@ -233,14 +253,20 @@ func (d *Decoder) array(t *taker, p int) int {
 
 // elements reads those elements of the array at p that paths lead into.
 func (d *Decoder) elements(wanted []element, p int) int {
-	p = d.eachElement(p, func(i, p int) int {
+	p, more := d.open(p)
+	for i := 0; more; i++ {
 		if len(wanted) == 0 || wanted[0].index != i {
-			return d.skip(p)
+			p = d.skip(p)
+		} else {
+			p = d.value(wanted[0].node, p)
+			wanted = wanted[1:]
 		}
-		n := wanted[0].node
-		wanted = wanted[1:]
-		return d.value(n, p)
-	})
+		if p < 0 {
+			d.at(stepText(i))
+			return p
+		}
+		p, more = d.next(p, ']')
+	}
 	if p < 0 {
 		return p
 	}
@@ -253,35 +279,19 @@ func (d *Decoder) elements(wanted []element, p int) int {
 	return p
 }
 
-// eachElement calls read with index and position of each element of the array at p.
-func (d *Decoder) eachElement(p int, read func(i, p int) int) int {
+// open returns the position of the first element of the array at p, or the one behind the array if it has none.
+func (d *Decoder) open(p int) (first int, more bool) {
 	if d.buf[p] != '[' {
-		return d.mismatch(p, "an array")
+		return d.mismatch(p, "an array"), false
 	}
 	if !d.enter(p) {
-		return -1
+		return -1, false
 	}
 	if p = d.space(p + 1); d.buf[p] == ']' {
 		d.depth--
-		return p + 1
+		return p + 1, false
 	}
-	for i := 0; ; i++ {
-		q := read(i, p)
-		if q < 0 {
-			d.at(stepText(i))
-			return q
-		}
-		q = d.space(q)
-		switch d.buf[q] {
-		case ',':
-			p = d.space(q + 1)
-		case ']':
-			d.depth--
-			return q + 1
-		default:
-			return d.expected(q, "',' or ']'")
-		}
-	}
+	return p, true
 }
 
 // mismatch says that the value at p is of another kind than expected.
