@@ -12,6 +12,19 @@ type workspace struct {
 	body, compressed, header []byte   // of the page that is being encoded
 }
 
+// spareWork is how long a buffer of a workspace may be that is kept, in bytes.
+const spareWork = 4 << 20
+
+// shrink lets go of what a page of long values has made large.
+func (w *workspace) shrink() {
+	if cap(w.body) > spareWork {
+		w.body = nil
+	}
+	if cap(w.compressed) > spareWork {
+		w.compressed = nil
+	}
+}
+
 // blocks are bytes in pieces of a workspace.
 type blocks struct {
 	workspace *workspace

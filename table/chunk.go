@@ -108,6 +108,15 @@ func appendTimes(b []uint8, level uint8, times int) []uint8 {
 // buffered is about what the page to come takes, in bytes.
 func (k *chunk) buffered() int64 { return k.values.size() + int64(len(k.def)+len(k.rep)) }
 
+// memory is about what the chunk takes, in bytes.
+func (k *chunk) memory() int64 {
+	n := k.pages.memory() + k.buffered()
+	if texts, ok := k.values.(*texts); ok {
+		n += texts.own.memory()
+	}
+	return n
+}
+
 // endPage encodes and compresses the page to come, if there is anything in it.
 func (k *chunk) endPage() error {
 	if k.levels == 0 {
@@ -139,6 +148,7 @@ func (k *chunk) endPage() error {
 	k.metadata.Statistics.NullCount += k.nulls
 	k.firstRow += int64(k.rows)
 	k.values.endPage()
+	k.workspace.shrink()
 	k.levels, k.rows, k.nulls, k.def, k.rep = 0, 0, 0, k.def[:0], k.rep[:0]
 	return nil
 }

@@ -3,6 +3,7 @@ package table
 import (
 	"encoding/binary"
 	"hash/maphash"
+	"unsafe"
 )
 
 // dictionary numbers different texts in the order in which they come. It is an open hash table over the texts as they
@@ -21,7 +22,10 @@ type slot struct {
 	number uint32 // plus one; 0: free
 }
 
-const firstSlots = 64
+const (
+	firstSlots      = 64
+	spareDictionary = 64 << 10 // bytes
+)
 
 func newDictionary() *dictionary {
 	return &dictionary{seed: maphash.MakeSeed(), slots: make([]slot, firstSlots), now: 1}
@@ -29,6 +33,11 @@ func newDictionary() *dictionary {
 
 func (d *dictionary) len() int  { return len(d.starts) }
 func (d *dictionary) size() int { return len(d.plain) }
+
+// memory is what the dictionary takes, in bytes.
+func (d *dictionary) memory() int64 {
+	return int64(cap(d.plain) + 4*cap(d.starts) + 4*cap(d.page) + len(d.slots)*int(unsafe.Sizeof(slot{})))
+}
 
 func (d *dictionary) text(number uint32) []byte {
 	start := d.starts[number]
@@ -81,7 +90,12 @@ func (d *dictionary) grow() {
 
 func (d *dictionary) endPage() { d.now++ }
 
+// reset empties the dictionary. One that has become large gives its memory back: many files may each have some.
 func (d *dictionary) reset() {
+	if d.memory() > spareDictionary {
+		*d = dictionary{seed: d.seed, slots: make([]slot, firstSlots), now: 1}
+		return
+	}
 	clear(d.slots)
 	d.plain, d.starts, d.page, d.now = d.plain[:0], d.starts[:0], d.page[:0], 1
 }

@@ -91,7 +91,7 @@ type encoder struct {
 func newEncoder(l *layout, pageBytes int64, w *workspace) *encoder {
 	e := &encoder{layout: l, pageBytes: pageBytes, out: &countingWriter{to: bufio.NewWriterSize(nil, writeBytes)}}
 	for i, leaf := range l.leaves {
-		e.chunks = append(e.chunks, newChunk(leaf, l.codec, newPageValues(l.types[i], l), w))
+		e.chunks = append(e.chunks, newChunk(leaf, l.codec, newPageValues(l.types[i], l, pageBytes), w))
 	}
 	e.shredder = newShredder(l.nodes, func(b *bound, entries entries) error {
 		k := e.chunks[b.firstLeaf]
@@ -145,7 +145,7 @@ func (e *encoder) write(columns []*bound, rows []int32, bytes int64) error {
 func (e *encoder) buffered() int64 {
 	var n int64
 	for _, k := range e.chunks {
-		n += k.pages.memory() + k.buffered()
+		n += k.memory()
 	}
 	return n
 }

@@ -43,8 +43,8 @@ type limits struct {
 	ok        bool // false: there are none on whose order all readers agree
 }
 
-// newPageValues returns the values of a leaf.
-func newPageValues(t *schema.Type, l *layout) pageValues {
+// newPageValues returns the values of a leaf whose pages have about so many bytes.
+func newPageValues(t *schema.Type, l *layout, pageBytes int64) pageValues {
 	switch t.Kind {
 	case schema.Boolean:
 		return &booleans{}
@@ -67,7 +67,7 @@ func newPageValues(t *schema.Type, l *layout) pageValues {
 	case schema.Decimal:
 		return newDecimals(t)
 	default:
-		return newTexts(t, l)
+		return newTexts(t, l, pageBytes)
 	}
 }
 

@@ -273,6 +273,16 @@ func TestTenThousandPartitionsStayWithinTheBudget(t *testing.T) {
 	}
 }
 
+func TestBudgetOfNextToNothingIsEnough(t *testing.T) {
+	s := parseSchema(t, "p:int,a:string,b:array<string>")
+	tbl := newTestTable(t, Options{Memory: memoryOf(2)})
+	rec := record(t, s, `[{"p":1,"a":"x","b":["y"]},{"p":2,"a":"z","b":[]},{"p":1,"a":null,"b":null}]`)
+	appendAll(t, tbl, 0, &Create{Schema: s, PartitionColumns: []string{"p"}}, rec, rec)
+	if rows := scanRows(t, tbl, ScanOptions{}); len(rows) != 6 {
+		t.Errorf("%d rows", len(rows))
+	}
+}
+
 func TestOpenPartitionsGetOneFilePerBatch(t *testing.T) {
 	s := schema.StructOf(schema.Field{Name: "p", Type: schema.Of(schema.Integer), Nullable: true}, schema.Field{Name: "n", Type: schema.Of(schema.Long), Nullable: true})
 	tbl := newTestTable(t, Options{Memory: memoryOf(1 << 20)})

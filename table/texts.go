@@ -23,18 +23,19 @@ type texts struct {
 	ids    []uint32    // of the page, in the dictionary
 	pages  int         // pages of the row group that refer to the dictionary
 	gaveUp bool        // the file's texts are too different for a dictionary
-	spare  *dictionary
+	own    *dictionary // dict, or what it will be in the next row group
 
 	bytes   []byte // of the page; unless compact, each behind its length
 	lengths []int32
 	packed  []byte
+	spare   int // bytes of a page's buffer that is used again
 
 	ofPage, ofGroup, ofFile stringBounds
 }
 
-func newTexts(t *schema.Type, l *layout) *texts {
+func newTexts(t *schema.Type, l *layout, pageBytes int64) *texts {
 	b := stringBounds{units: max(limitUnits, l.choice.prefix)}
-	v := &texts{utf8: t.Kind == schema.String, compact: l.compact, spare: newDictionary(), ofPage: b, ofGroup: b, ofFile: b}
+	v := &texts{utf8: t.Kind == schema.String, compact: l.compact, own: newDictionary(), spare: 2 * int(pageBytes), ofPage: b, ofGroup: b, ofFile: b}
 	v.beginGroup()
 	return v
 }
@@ -80,8 +81,11 @@ func (v *texts) giveUp() {
 		v.append(v.dict.text(id))
 	}
 	v.ids = v.ids[:0]
-	v.gaveUp = v.pages == 0
 	v.dict = nil
+	if v.pages == 0 {
+		v.gaveUp = true
+		v.own.reset()
+	}
 }
 
 func (v *texts) size() int64 { return int64(len(v.bytes) + 4*len(v.lengths) + 4*len(v.ids)) }
@@ -109,7 +113,7 @@ func (v *texts) dictionary() (plain []byte, n int) {
 	if v.pages == 0 {
 		return nil, 0
 	}
-	return v.spare.plain, v.spare.len()
+	return v.own.plain, v.own.len()
 }
 
 func (v *texts) limits(b *stringBounds) limits {
@@ -162,6 +166,9 @@ func (v *texts) endPage() {
 	v.ofGroup.merge(&v.ofPage)
 	v.ofPage.reset()
 	v.bytes, v.lengths, v.ids = v.bytes[:0], v.lengths[:0], v.ids[:0]
+	if cap(v.bytes) > v.spare {
+		v.bytes = nil // long texts came by
+	}
 	if v.dict != nil {
 		v.dict.endPage()
 	}
@@ -174,10 +181,10 @@ func (v *texts) endGroup() {
 }
 
 func (v *texts) beginGroup() {
-	v.spare.reset()
+	v.own.reset()
 	v.pages, v.dict = 0, nil
 	if !v.gaveUp {
-		v.dict = v.spare
+		v.dict = v.own
 	}
 }
 

@@ -281,13 +281,16 @@ func (w *writer) finishPart(ctx context.Context, p *partitionRows) error {
 func (w *writer) relieve() error {
 	_, share := w.shares()
 	for w.buffered() > share {
-		largest := w.open[0]
+		var largest *encoder
 		for _, p := range w.open {
-			if p.part.enc.buffered() > largest.part.enc.buffered() {
-				largest = p
+			if e := p.part.enc; e.groupRows > 0 && (largest == nil || e.buffered() > largest.buffered()) {
+				largest = e
 			}
 		}
-		if err := largest.part.enc.endGroup(); err != nil {
+		if largest == nil { // what is left is ready for what comes
+			return nil
+		}
+		if err := largest.endGroup(); err != nil {
 			return err
 		}
 	}
