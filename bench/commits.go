@@ -36,7 +36,7 @@ func commits(log []byte) ([]commit, error) {
 // sluiceAppends is a run with a batch an append. The time is the median of a batch: JSON decoded, plan and rows and commit synced.
 func (b *bench) sluiceAppends(name string, a appends, part func([]commit) []commit) contender {
 	run := func(ctx context.Context, out string) (sample, error) {
-		w := work{shape: events(), records: a.commits * a.rows, files: a.commits, codec: "snappy", batch: "max_files: 1", cores: 1}
+		w := work{shape: shopEvents(), records: a.commits * a.rows, files: a.commits, codec: "snappy", batch: "max_files: 1", cores: 1}
 		s, log, err := b.runSluice(ctx, w, out, "--log-format", "json")
 		if err != nil {
 			return s, err

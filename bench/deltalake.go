@@ -13,7 +13,7 @@ type appends struct{ commits, rows int64 }
 // deltalake is delta-rs' write_deltalake, a table object kept and the rows in memory as Arrow. The time is the median of an append.
 func (b *bench) deltalake(a appends) contender {
 	run := func(ctx context.Context, out string) (sample, error) {
-		in, err := b.input(ctx, events(), a.commits*a.rows, a.commits)
+		in, err := b.input(ctx, shopEvents(), a.commits*a.rows, a.commits)
 		if err != nil {
 			return sample{}, err
 		}

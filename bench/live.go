@@ -54,7 +54,7 @@ func (s *service) kill() sample {
 // starting is the time from the start of the process to its first commit, of records that wait in a topic; kills says how often it was
 // started and killed before.
 func (b *bench) starting(name string, records int64, kills int) contender {
-	w := work{shape: events(), records: records * 10, codec: "snappy", cores: 1, batch: fmt.Sprintf("max_records: %d", records)}
+	w := work{shape: shopEvents(), records: records * 10, codec: "snappy", cores: 1, batch: fmt.Sprintf("max_records: %d", records)}
 	run := func(ctx context.Context, out string) (sample, error) {
 		source, err := b.topic(ctx, w.records)
 		if err != nil {
@@ -88,7 +88,7 @@ func (b *bench) toFirstCommit(ctx context.Context, file string) (sample, error) 
 // idling is what the program takes while its topic has nothing new.
 func (b *bench) idling(lasting time.Duration) contender {
 	run := func(ctx context.Context, out string) (s sample, err error) {
-		w := work{shape: events(), records: 1000, codec: "snappy", cores: 1}
+		w := work{shape: shopEvents(), records: 1000, codec: "snappy", cores: 1}
 		source, err := b.topic(ctx, w.records)
 		if err != nil {
 			return s, err

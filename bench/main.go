@@ -31,7 +31,7 @@ type settings struct {
 	program string // the program that is measured
 	records int64  // of the largest input; other rows take a part of it
 	rounds  int
-	rows    *regexp.Regexp // the rows to measure, by name
+	only    *regexp.Regexp // the rows to measure, by name
 	work    string         // folder on a disk, for inputs and for what is written to a disk
 	output  string         // "text" or "json"
 	profile string         // file for the profile of a run, which is then all that is done; "" for none
@@ -54,7 +54,7 @@ func parse(args []string) (settings, error) {
 		return s, err
 	}
 	var err error
-	switch s.rows, err = regexp.Compile(rows); {
+	switch s.only, err = regexp.Compile(rows); {
 	case err != nil:
 		return s, fmt.Errorf("--rows: %w", err)
 	case s.output != "text" && s.output != "json":
@@ -80,9 +80,19 @@ func run(ctx context.Context, args []string) (err error) {
 	if s.profile != "" {
 		return b.writeProfile(ctx)
 	}
-	r := report{Command: "make bench " + s.overrides(), Machine: thisMachine(), Records: s.records, Rounds: s.rounds}
+	r := report{Command: "make bench " + s.overrides(), Machine: thisMachine(b.program), Records: s.records, Rounds: s.rounds}
+	failed := b.measureAll(ctx, &r)
+	r.Machine.LoadAfter = load()
+	if failed == nil && s.into != "" {
+		failed = r.into(s.into)
+	}
+	return errors.Join(failed, r.write(os.Stdout, s.output))
+}
+
+// measureAll adds the rows to the report, up to one that fails.
+func (b *bench) measureAll(ctx context.Context, r *report) error {
 	for _, row := range b.rows() {
-		if !s.rows.MatchString(row.name) {
+		if !b.only.MatchString(row.name) {
 			continue
 		}
 		result, err := b.measure(ctx, row)
@@ -91,19 +101,13 @@ func run(ctx context.Context, args []string) (err error) {
 		}
 		r.Rows = append(r.Rows, result)
 	}
-	r.Machine.LoadAfter = load()
-	if s.into != "" {
-		if err := r.into(s.into); err != nil {
-			return err
-		}
-	}
-	return r.write(os.Stdout, s.output)
+	return nil
 }
 
 // overrides is how the same run is asked for again.
 func (s settings) overrides() string {
 	out := fmt.Sprintf("RECORDS=%d ROUNDS=%d", s.records, s.rounds)
-	if rows := s.rows.String(); rows != "" {
+	if rows := s.only.String(); rows != "" {
 		out += fmt.Sprintf(" ROWS='%s'", rows)
 	}
 	return out

@@ -13,7 +13,7 @@ func (b *bench) writeProfile(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(out)) }()
-	w := work{shape: events(), records: b.records, files: 4, codec: "snappy", cores: 1}
+	w := work{shape: shopEvents(), records: b.records, files: 4, codec: "snappy", cores: 1}
 	_, _, err = b.runSluice(ctx, w, out, "--log-level", "warn", "--pprof", b.profile)
 	return err
 }

@@ -40,15 +40,15 @@ type machine struct {
 	Processor  string `json:"processor"`
 	Cores      int    `json:"cores"`
 	Kernel     string `json:"kernel"`
-	Version    string `json:"version"` // of the repository
+	Version    string `json:"version"` // of the program that was measured
 	LoadBefore string `json:"load_before"`
 	LoadAfter  string `json:"load_after"`
 }
 
-func thisMachine() machine {
+func thisMachine(program string) machine {
 	return machine{
 		Processor: processor(), Cores: runtime.NumCPU(), Kernel: firstLine("uname", "-sr"),
-		Version: firstLine("git", "describe", "--tags", "--always", "--dirty"), LoadBefore: load(),
+		Version: firstLine(program, "version"), LoadBefore: load(),
 	}
 }
 
@@ -145,7 +145,7 @@ func (r report) write(w io.Writer, form string) error {
 func (r report) markdown() string {
 	var b strings.Builder
 	m := r.Machine
-	fmt.Fprintf(&b, "`%s`, version %s, on %s, %d cores, %s; load of the machine before %s, after %s.\n\n", r.Command, m.Version, m.Processor, m.Cores, m.Kernel, m.LoadBefore, m.LoadAfter)
+	fmt.Fprintf(&b, "`%s`: %s, on %s, %d cores, %s; load of the machine before %s, after %s.\n\n", r.Command, m.Version, m.Processor, m.Cores, m.Kernel, m.LoadBefore, m.LoadAfter)
 	b.WriteString("| work | who | CPU, ratio | wall, ratio | CPU s | wall s | 1000 records a CPU s | peak RSS MB | output MB |\n|---|---|---|---|---|---|---|---|---|\n")
 	for _, row := range r.Rows {
 		for i, c := range row.Contenders {

@@ -8,7 +8,7 @@ import (
 // rows is what is measured.
 func (b *bench) rows() []row {
 	n := b.records
-	snappy := work{shape: events(), records: n, files: 4, codec: "snappy", cores: 1}
+	snappy := work{shape: shopEvents(), records: n, files: 4, codec: "snappy", cores: 1}
 	compact, zstd := snappy, snappy
 	compact.compact, zstd.codec = true, "zstd"
 	rows := []row{
@@ -77,7 +77,7 @@ func (b *bench) batchSizes(records int64) row {
 	r := row{name: "growth: batch size", columns: eventColumns}
 	const files = 1000
 	for _, batches := range []int64{1, 10, 100, 1000} {
-		w := work{shape: events(), records: records, files: files, codec: "snappy", batch: "max_files: " + strconv.FormatInt(files/batches, 10), cores: 1}
+		w := work{shape: shopEvents(), records: records, files: files, codec: "snappy", batch: "max_files: " + strconv.FormatInt(files/batches, 10), cores: 1}
 		r.contenders = append(r.contenders, b.sluice(strconv.FormatInt(records/batches, 10)+" records a batch", w))
 	}
 	return r

@@ -46,8 +46,8 @@ var eventColumns = []column{
 	{"mobile", "boolean"},
 }
 
-// events are the benchmark record: 355 bytes, 11 fields.
-func events() shape { return shape{name: "events", columns: eventColumns} }
+// shopEvents are the benchmark record: 355 bytes, 11 fields.
+func shopEvents() shape { return shape{name: "events", columns: eventColumns} }
 
 // tiny are records of three small integers.
 func tiny() shape {
