@@ -17,6 +17,33 @@ type bounds interface {
 	high(b []byte, prefix int) ([]byte, bool)
 }
 
+// spans are the bounds of the page that is being filled, of the row group's ended pages, and of the file's ended row groups.
+type spans[B any, P interface {
+	*B
+	bounds
+	reset()
+	merge(*B)
+}] struct {
+	ofPage, ofGroup, ofFile B
+}
+
+// from begins with bounds of no values.
+func (s *spans[B, P]) from(empty B) { s.ofPage, s.ofGroup, s.ofFile = empty, empty, empty }
+
+func (s *spans[B, P]) file() bounds { return P(&s.ofFile) }
+
+func (s *spans[B, P]) endPage() {
+	P(&s.ofGroup).merge(&s.ofPage)
+	P(&s.ofPage).reset()
+}
+
+func (s *spans[B, P]) endGroup() {
+	P(&s.ofFile).merge(&s.ofGroup)
+	P(&s.ofGroup).reset()
+}
+
+func (s *spans[B, P]) endFile() { P(&s.ofFile).reset() }
+
 // intBounds are those of whatever is stored as an integer.
 type intBounds struct {
 	min, max   int64 // min > max: no value yet
@@ -38,9 +65,9 @@ func newIntBounds(t *schema.Type) intBounds {
 	return b
 }
 
-func (s *intBounds) reset()            { s.min, s.max = math.MaxInt64, math.MinInt64 }
-func (s *intBounds) seen() bool        { return s.min <= s.max }
-func (s *intBounds) merge(o intBounds) { s.min, s.max = min(s.min, o.min), max(s.max, o.max) }
+func (s *intBounds) reset()             { s.min, s.max = math.MaxInt64, math.MinInt64 }
+func (s *intBounds) seen() bool         { return s.min <= s.max }
+func (s *intBounds) merge(o *intBounds) { s.min, s.max = min(s.min, o.min), max(s.max, o.max) }
 
 func (s *intBounds) low(b []byte, _ int) ([]byte, bool) {
 	if !s.seen() {
@@ -85,10 +112,16 @@ type floatBounds struct {
 	nan      bool
 }
 
+func newFloatBounds() floatBounds {
+	var b floatBounds
+	b.reset()
+	return b
+}
+
 func (s *floatBounds) reset()     { s.min, s.max, s.nan = math.Inf(1), math.Inf(-1), false }
 func (s *floatBounds) seen() bool { return s.min <= s.max }
 
-func (s *floatBounds) merge(o floatBounds) {
+func (s *floatBounds) merge(o *floatBounds) {
 	s.min, s.max, s.nan = min(s.min, o.min), max(s.max, o.max), s.nan || o.nan
 }
 
@@ -143,7 +176,7 @@ func (s *decimalBounds) take(v decimal128.Num) {
 	}
 }
 
-func (s *decimalBounds) merge(o decimalBounds) {
+func (s *decimalBounds) merge(o *decimalBounds) {
 	if o.some {
 		s.take(o.min)
 		s.take(o.max)

@@ -117,15 +117,13 @@ type ints[T int32 | int64] struct {
 	pack     func(b []byte, values []T) ([]byte, error) // nil: PLAIN
 	values   []T
 	packed   []byte
-	ofPage   intBounds
-	ofGroup  intBounds
-	ofFile   intBounds
 	low, top [1]T // what limits points to
+	spans[intBounds, *intBounds]
 }
 
 func newInts[T int32 | int64](t *schema.Type, l *layout, take taker[T], pack func([]byte, []T) ([]byte, error)) *ints[T] {
-	b := newIntBounds(t)
-	v := &ints[T]{take: take, ofPage: b, ofGroup: b, ofFile: b}
+	v := &ints[T]{take: take}
+	v.from(newIntBounds(t))
 	if l.compact {
 		v.pack = pack
 	}
@@ -168,36 +166,23 @@ func (v *ints[T]) limits(b *intBounds) limits {
 
 func (v *ints[T]) page() limits  { return v.limits(&v.ofPage) }
 func (v *ints[T]) group() limits { return v.limits(&v.ofGroup) }
-func (v *ints[T]) file() bounds  { return &v.ofFile }
 
 func (v *ints[T]) endPage() {
-	v.ofGroup.merge(v.ofPage)
-	v.ofPage.reset()
+	v.spans.endPage()
 	v.values = v.values[:0]
 }
-
-func (v *ints[T]) endGroup() {
-	v.ofFile.merge(v.ofGroup)
-	v.ofGroup.reset()
-}
-
-func (v *ints[T]) endFile() { v.ofFile.reset() }
 
 // floats have no limits where there is a NaN: readers do not agree on its place.
 type floats[T float32 | float64] struct {
 	take     taker[T]
 	values   []T
-	ofPage   floatBounds
-	ofGroup  floatBounds
-	ofFile   floatBounds
 	low, top [1]T
+	spans[floatBounds, *floatBounds]
 }
 
 func newFloats[T float32 | float64](take taker[T]) *floats[T] {
 	v := &floats[T]{take: take}
-	v.ofPage.reset()
-	v.ofGroup.reset()
-	v.ofFile.reset()
+	v.from(newFloatBounds())
 	return v
 }
 
@@ -229,20 +214,11 @@ func (v *floats[T]) limits(b *floatBounds) limits {
 
 func (v *floats[T]) page() limits  { return v.limits(&v.ofPage) }
 func (v *floats[T]) group() limits { return v.limits(&v.ofGroup) }
-func (v *floats[T]) file() bounds  { return &v.ofFile }
 
 func (v *floats[T]) endPage() {
-	v.ofGroup.merge(v.ofPage)
-	v.ofPage.reset()
+	v.spans.endPage()
 	v.values = v.values[:0]
 }
-
-func (v *floats[T]) endGroup() {
-	v.ofFile.merge(v.ofGroup)
-	v.ofGroup.reset()
-}
-
-func (v *floats[T]) endFile() { v.ofFile.reset() }
 
 // booleans are packed bit by bit. The table's log has no bounds of them.
 type booleans struct {
@@ -300,15 +276,15 @@ func (v *booleans) endFile()  {}
 
 // decimals are stored in 4, 8 or more bytes, as their precision wants.
 type decimals struct {
-	width                   int
-	plain                   []byte
-	ofPage, ofGroup, ofFile decimalBounds
-	low, top                []byte
+	width    int
+	plain    []byte
+	low, top []byte
+	spans[decimalBounds, *decimalBounds]
 }
 
 func newDecimals(t *schema.Type) *decimals {
-	b := decimalBounds{scale: t.Scale}
-	v := &decimals{ofPage: b, ofGroup: b, ofFile: b}
+	v := &decimals{}
+	v.from(decimalBounds{scale: t.Scale})
 	switch {
 	case t.Precision <= 9:
 		v.width = 4
@@ -353,17 +329,8 @@ func (v *decimals) limits(b *decimalBounds) limits {
 
 func (v *decimals) page() limits  { return v.limits(&v.ofPage) }
 func (v *decimals) group() limits { return v.limits(&v.ofGroup) }
-func (v *decimals) file() bounds  { return &v.ofFile }
 
 func (v *decimals) endPage() {
-	v.ofGroup.merge(v.ofPage)
-	v.ofPage.reset()
+	v.spans.endPage()
 	v.plain = v.plain[:0]
 }
-
-func (v *decimals) endGroup() {
-	v.ofFile.merge(v.ofGroup)
-	v.ofGroup.reset()
-}
-
-func (v *decimals) endFile() { v.ofFile.reset() }

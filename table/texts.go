@@ -30,12 +30,12 @@ type texts struct {
 	packed  []byte
 	spare   int // bytes of a page's buffer that is used again
 
-	ofPage, ofGroup, ofFile stringBounds
+	spans[stringBounds, *stringBounds]
 }
 
 func newTexts(t *schema.Type, l *layout, pageBytes int64) *texts {
-	b := stringBounds{units: max(limitUnits, l.choice.prefix)}
-	v := &texts{utf8: t.Kind == schema.String, compact: l.compact, own: newDictionary(), spare: 2 * int(pageBytes), ofPage: b, ofGroup: b, ofFile: b}
+	v := &texts{utf8: t.Kind == schema.String, compact: l.compact, own: newDictionary(), spare: 2 * int(pageBytes)}
+	v.from(stringBounds{units: max(limitUnits, l.choice.prefix)})
 	v.beginGroup()
 	return v
 }
@@ -159,12 +159,11 @@ func (v *texts) file() bounds {
 	if !v.utf8 {
 		return nil
 	}
-	return &v.ofFile
+	return v.spans.file()
 }
 
 func (v *texts) endPage() {
-	v.ofGroup.merge(&v.ofPage)
-	v.ofPage.reset()
+	v.spans.endPage()
 	v.bytes, v.lengths, v.ids = v.bytes[:0], v.lengths[:0], v.ids[:0]
 	if cap(v.bytes) > v.spare {
 		v.bytes = nil // long texts came by
@@ -175,8 +174,7 @@ func (v *texts) endPage() {
 }
 
 func (v *texts) endGroup() {
-	v.ofFile.merge(&v.ofGroup)
-	v.ofGroup.reset()
+	v.spans.endGroup()
 	v.beginGroup()
 }
 
@@ -189,7 +187,7 @@ func (v *texts) beginGroup() {
 }
 
 func (v *texts) endFile() {
-	v.ofFile.reset()
+	v.spans.endFile()
 	v.gaveUp = false
 	v.beginGroup()
 }
