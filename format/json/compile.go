@@ -171,7 +171,7 @@ func settleObjects(objects []*members, counted bool) {
 	for _, name := range names {
 		for _, m := range objects {
 			if m.slots[name] == nil {
-				m.slots[name] = newSlot(name)
+				m.slots[name] = &slot{}
 			}
 		}
 		settle(byName[name], counted)

@@ -49,11 +49,8 @@ func (d *Decoder) entries(t *taker, p int) int {
 	k.places, k.table = k.places[:0], k.table[:0]
 	drop := slices.Clone(k.drop)
 	start := t.col.kids[0].n
-	if p = d.space(p + 1); d.buf[p] == '}' {
-		d.depth--
-		return p + 1
-	}
-	for more := true; more; {
+	p, more := d.first(p, '}')
+	for more {
 		q := 0
 		if len(drop) > 0 && drop[0] == p {
 			drop = drop[1:]

@@ -199,10 +199,14 @@ func (s *scanner) skip(p int) int {
 }
 
 func (s *scanner) literal(p int, word string) int {
-	if string(s.buf[p:p+len(word)]) != word {
-		return s.refuse("byte %d: expected %s", p, word)
+	if string(s.buf[p:p+len(word)]) == word {
+		return p + len(word)
 	}
-	return p + len(word)
+	return s.notLiteral(p, word)
+}
+
+func (s *scanner) notLiteral(p int, word string) int {
+	return s.refuse("byte %d: expected %s", p, word)
 }
 
 func (s *scanner) number(p int) int {
@@ -226,17 +230,24 @@ func (s *scanner) skipArray(p int) int {
 	if !s.enter(p) {
 		return -1
 	}
-	if p = s.space(p + 1); s.buf[p] == ']' {
-		s.depth--
-		return p + 1
-	}
-	for more := true; more; {
+	p, more := s.first(p, ']')
+	for more {
 		if p = s.skip(p); p < 0 {
 			return p
 		}
 		p, more = s.next(p, ']')
 	}
 	return p
+}
+
+// first reads the opening bracket at p and returns the position of the first element or field, or the one behind the closing
+// bracket if there is none.
+func (s *scanner) first(p int, closing byte) (int, bool) {
+	if p = s.space(p + 1); s.buf[p] != closing {
+		return p, true
+	}
+	s.depth--
+	return p + 1, false
 }
 
 // next reads what stands behind an element or a field that ends at p: a comma, behind which it returns the position of the
@@ -250,19 +261,20 @@ func (s *scanner) next(p int, closing byte) (int, bool) {
 		s.depth--
 		return p + 1, false
 	default:
-		return s.expected(p, "',' or '"+string(closing)+"'"), false
+		return s.noNext(p, closing), false
 	}
+}
+
+func (s *scanner) noNext(p int, closing byte) int {
+	return s.expected(p, "',' or '"+string(closing)+"'")
 }
 
 func (s *scanner) skipObject(p int) int {
 	if !s.enter(p) {
 		return -1
 	}
-	if p = s.space(p + 1); s.buf[p] == '}' {
-		s.depth--
-		return p + 1
-	}
-	for more := true; more; {
+	p, more := s.first(p, '}')
+	for more {
 		if s.buf[p] != '"' {
 			return s.expected(p, "a field name")
 		}

@@ -1,9 +1,7 @@
 package json
 
 import (
-	"encoding/binary"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/sluicedata/sluice/format"
 )
@@ -60,7 +58,8 @@ type members struct {
 	owner  *column // the struct's column; nil for a path's way through an object
 	fields []*member
 	slots  map[string]*slot // by name, wanted or not
-	first  slot             // its next is what objects begin with, as a guess
+	first  slot             // stands in front of the first field, for its guess
+	rest   slot             // of the fields that are not remembered by name
 	visit  uint64           // number of the object being read
 	met    int              // fields of it that have been met
 
@@ -77,39 +76,9 @@ type member struct {
 
 // slot is a field that has been met or is wanted.
 type slot struct {
-	member *member // nil for a field that nobody wants here
-	count  *int64  // of an unknown field; nil when it is not to be counted
-	next   *slot   // a field that came behind it, one with a raw
-
-	raw  string // the name in quotes and the colon, as the field is usually written; empty when it needs escapes or is no UTF-8
-	head uint64 // its first bytes, eight at most, as they are loaded at once
-	mask uint64 // of the bytes of head that there are
-	tail uint64 // its last eight bytes, if there are as many
-}
-
-func newSlot(name string) *slot {
-	s := &slot{raw: rawName(name)}
-	var head, mask [8]byte
-	for i := range copy(head[:], s.raw) {
-		mask[i] = 0xFF
-	}
-	s.head, s.mask = binary.LittleEndian.Uint64(head[:]), binary.LittleEndian.Uint64(mask[:])
-	if len(s.raw) >= 8 {
-		s.tail = binary.LittleEndian.Uint64([]byte(s.raw[len(s.raw)-8:]))
-	}
-	return s
-}
-
-// at says whether the slot's raw stands at p, which is not behind the end of a record.
-func (s *slot) at(b []byte, p int) bool {
-	if word(b, p)&s.mask != s.head {
-		return false
-	}
-	n := len(s.raw)
-	if n <= padding {
-		return n <= 8 || word(b, p+n-8) == s.tail
-	}
-	return p+n <= len(b) && string(b[p:p+n]) == s.raw
+	member *member  // nil for a field that nobody wants here
+	count  *int64   // of an unknown field; nil when it is not to be counted
+	next   [2]guess // the two fields last met behind it, since some are left out now and then
 }
 
 func newMembers(owner *column, place string) *members {
@@ -123,24 +92,8 @@ func (m *members) member(name string) *member {
 	}
 	f := &member{name: name, node: &node{}}
 	m.fields = append(m.fields, f)
-	s := newSlot(name)
-	s.member = f
-	m.slots[name] = s
+	m.slots[name] = &slot{member: f}
 	return f
-}
-
-// rawName returns the bytes of a name and its colon in a record without spaces, or nothing for a name with escapes or, since
-// what is met in bad records is remembered too, one that is no UTF-8.
-func rawName(name string) string {
-	if !utf8.ValidString(name) {
-		return ""
-	}
-	for i := 0; i < len(name); i++ {
-		if c := name[i]; c < ' ' || c == '"' || c == '\\' {
-			return ""
-		}
-	}
-	return `"` + name + `":`
 }
 
 // element returns the node of the element with the index, new if need be.

@@ -12,26 +12,25 @@ const (
 // unknownFields counts fields that no column takes.
 type unknownFields struct {
 	byPath map[string]*int64
-	slots  int // remembered in all members, counted or not
-	rest   slot
-	other  slot     // of unknown fields that are not counted
+	slots  int      // remembered in all members, counted or not
+	rest   *int64   // all further ones
 	met    []*int64 // in the record being read, to be counted once that is known to be good
 }
 
 func newUnknownFields() unknownFields {
-	return unknownFields{byPath: map[string]*int64{}, rest: slot{count: new(int64)}}
+	return unknownFields{byPath: map[string]*int64{}, rest: new(int64)}
 }
 
 // slot returns the slot of a field that is not among the members', and remembers it there within bounds.
 func (u *unknownFields) slot(m *members, name []byte) *slot {
 	if len(name) > maxUnknownName || u.slots >= MaxUnknown {
-		if m.uncount {
-			return &u.other
+		if !m.uncount {
+			m.rest.count = u.rest
 		}
-		return &u.rest
+		return &m.rest
 	}
 	u.slots++
-	s := newSlot(string(name))
+	s := &slot{}
 	if !m.uncount {
 		s.count = u.counter(fieldPath(m.place, string(name)))
 	}
@@ -63,8 +62,8 @@ func (u *unknownFields) counts() map[string]int64 {
 			counts[path] = *n
 		}
 	}
-	if *u.rest.count > 0 {
-		counts[UnknownRest] = *u.rest.count
+	if *u.rest > 0 {
+		counts[UnknownRest] = *u.rest
 	}
 	return counts
 }

@@ -4,13 +4,6 @@ import "strconv"
 
 // value gives the value at p to the node's takers.
 func (d *Decoder) value(n *node, p int) int {
-	if len(n.takers) == 1 {
-		return d.take(&n.takers[0], p)
-	}
-	return d.takeEach(n, p)
-}
-
-func (d *Decoder) takeEach(n *node, p int) int {
 	depth, end := d.depth, p
 	for i := range n.takers {
 		d.depth = depth
@@ -134,15 +127,9 @@ func (d *Decoder) object(m *members, p int) int {
 	if d.buf[p] != '{' {
 		return d.mismatch(p, "an object")
 	}
-	if !d.enter(p) {
-		return -1
-	}
 	m.visit++
 	m.met = 0
-	if p = d.space(p + 1); d.buf[p] == '}' {
-		d.depth--
-		p++
-	} else if p = d.fields(m, p); p < 0 {
+	if p = d.fields(m, p); p < 0 {
 		return p
 	}
 	if m.met < len(m.fields) && !d.missing(m) {
@@ -164,45 +151,55 @@ func (d *Decoder) missing(m *members) bool {
 	return true
 }
 
-// fields reads the fields of an object, the first of which is at p, up to and with the closing brace. Objects mostly have their
-// fields in one order, so the field that came behind the previous one when that was learned is guessed first.
+// fields reads the object at p from brace to brace.
 func (d *Decoder) fields(m *members, p int) int {
-	s := &m.first
-	for more := true; more; {
-		if guess := s.next; guess != nil && guess.at(d.buf, p) {
-			s, p = guess, d.space(p+len(guess.raw))
-		} else if s, p = d.name(m, s, p); p < 0 {
+	if !d.enter(p) {
+		return -1
+	}
+	for s := &m.first; ; {
+		if guess := &s.next[0]; guess.right(d.buf, p) {
+			s, p = guess.slot, d.space(p+len(guess.raw))
+		} else if s, p = d.name(m, s, p); s == nil {
 			return p
 		}
 		if p = d.field(m, s, p); p < 0 {
 			return p
 		}
-		p, more = d.next(p, '}')
 	}
-	return p
 }
 
-// name reads the name of a field that is not the one guessed, and its colon. Since fields are left out now and then, the one
-// behind the one guessed is tried first.
+// name reads what the first guess missed: all from the previous field, which ends at p, to the value of the next one. There is
+// no slot at the end of the object.
 func (d *Decoder) name(m *members, previous *slot, p int) (*slot, int) {
-	if skipped := previous.next; skipped != nil && skipped.next != nil && skipped.next.at(d.buf, p) {
-		return skipped.next, d.space(p + len(skipped.next.raw))
+	if guess := &previous.next[1]; guess.right(d.buf, p) {
+		return guess.slot, d.space(p + len(guess.raw))
+	}
+	from, more := p, false
+	if previous == &m.first {
+		p, more = d.first(p, '}')
+	} else {
+		p, more = d.next(p, '}')
+	}
+	if !more {
+		return nil, p
 	}
 	if d.buf[p] != '"' {
 		return nil, d.expected(p, "a field name")
 	}
-	text, q := d.str(p)
-	if q < 0 {
-		return nil, q
+	text, p := d.str(p)
+	if p < 0 {
+		return nil, p
 	}
 	s := m.slots[string(text)]
 	if s == nil {
 		s = d.unknown.slot(m, text)
 	}
-	if s.raw != "" {
-		previous.next = s
+	if p = d.colon(p); p < 0 {
+		return nil, p
 	}
-	return s, d.colon(q)
+	previous.next[0], previous.next[1] = previous.next[1], previous.next[0]
+	previous.next[0].learn(s, d.buf[from:p])
+	return s, p
 }
 
 // field reads the value at p of the field with the slot.
@@ -220,7 +217,12 @@ func (d *Decoder) field(m *members, s *slot, p int) int {
 		f.seen = m.visit
 		m.met++
 	}
-	q := d.value(f.node, p)
+	q := 0
+	if takers := f.node.takers; len(takers) == 1 { // as value does it, without the call
+		q = d.take(&takers[0], p)
+	} else {
+		q = d.value(f.node, p)
+	}
 	if q < 0 {
 		d.at(fieldPath("", f.name))
 	}
@@ -238,8 +240,9 @@ func (d *Decoder) length(m *members) int {
 // array reads the array at p into a column.
 func (d *Decoder) array(t *taker, p int) int {
 	p, more := d.open(p)
+	elem := &t.elem.takers[0]
 	for i := 0; more; i++ {
-		if p = d.value(t.elem, p); p < 0 {
+		if p = d.take(elem, p); p < 0 {
 			d.at(stepText(i))
 			return p
 		}
@@ -287,11 +290,7 @@ func (d *Decoder) open(p int) (first int, more bool) {
 	if !d.enter(p) {
 		return -1, false
 	}
-	if p = d.space(p + 1); d.buf[p] == ']' {
-		d.depth--
-		return p + 1, false
-	}
-	return p, true
+	return d.first(p, ']')
 }
 
 // mismatch says that the value at p is of another kind than expected.

@@ -1,0 +1,85 @@
+package json
+
+import (
+	"bytes"
+	"encoding/binary"
+	"testing"
+
+	"github.com/sluicedata/sluice/schema"
+)
+
+// FuzzNumber holds what is read of a number in words against what is read of it digit by digit, for columns of every kind.
+func FuzzNumber(f *testing.F) {
+	for _, seed := range []string{
+		"0", "-0", "7", "12345678", "-123456789012345678", "1234567890123456789", "0.5", "-0.0", "19.90", "1.000000000000000001", "00", "-", "1.", ".5",
+		"1e3", "9007199254740993", "16777217", "0.1234567", "127", "128", "-128", "32768", "99999999.99", "100000000.00", "123456789.12345678", "1.2.3", "12a",
+	} {
+		f.Add([]byte(seed))
+	}
+	types := []string{"tinyint", "smallint", "int", "bigint", "float", "double", "decimal(4,2)", "decimal(10,2)", "decimal(18,18)", "decimal(38,9)"}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if len(text) == 0 || bytes.ContainsAny(text, " \t\r\n") {
+			return
+		}
+		for _, ddl := range types {
+			typ, err := schema.ParseDDL(ddl)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var d Decoder
+			fast, slow := newColumn(typ, true), newColumn(typ, true)
+			if d.load(text) < 0 {
+				return
+			}
+			n, q := d.short(0)
+			if q != len(text) || !n.append(fast) {
+				continue
+			}
+			if !isNumber(text) {
+				t.Fatalf("%q is taken for a number", text)
+			}
+			if reason := appendNumber(slow, text); reason != "" || !bytes.Equal(fast.data, slow.data) {
+				t.Errorf("%q as %s: %x, want %x %s", text, ddl, fast.data, slow.data, reason)
+			}
+		}
+	})
+}
+
+// FuzzInstant holds what is read of a timestamp in words against what is read of it by parts.
+func FuzzInstant(f *testing.F) {
+	for _, seed := range []string{
+		"2024-05-01T10:40:00.125Z", "2024-05-01T10:40:00Z", "2024-05-01T10:40:00", "0001-01-01T00:00:00.000001Z", "9999-12-31T23:59:59.999999", "2024-02-30T00:00:00Z",
+		"2024-05-01T24:00:00Z", "2024-05-01T10:60:00Z", "2024-05-01T10:40:60Z", "2024-05-01T10:40:00.1234567Z", "2024-05-01T10:40:00.Z", "2024-05-01T1a:40:00Z",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		var fast, slow calendar
+		at, n := fast.usual(append([]byte(text+`"`), make([]byte, padding)...))
+		if n == 0 {
+			return
+		}
+		text = text[:min(n-1, len(text))]
+		want, reason := slow.instant([]byte(text))
+		if reason != "" || at != want || n != len(text)+1 {
+			t.Errorf("%q: %v in %d bytes, want %v %s", text, at, n, want, reason)
+		}
+	})
+}
+
+// TestSpecialBytesAreFoundAmongAnyOthers puts every byte in every place of a word.
+func TestSpecialBytesAreFoundAmongAnyOthers(t *testing.T) {
+	for c := range 256 {
+		for _, other := range []byte{'a', ' ', '!', '#', 0x7F, 0x80, 0xFF} {
+			for at := range 8 {
+				b := bytes.Repeat([]byte{other}, 8)
+				b[at] = byte(c)
+				want := c < ' ' || c == '"' || c == '\\'
+				m := special(binary.LittleEndian.Uint64(b))
+				if want != (m != 0) || want && m&-m != 0x80<<(8*at) {
+					t.Errorf("byte %#x at %d among %#x: %#x", c, at, other, m)
+				}
+			}
+		}
+	}
+}
