@@ -218,7 +218,7 @@ func (d *Decoder) field(m *members, s *slot, p int) int {
 		m.met++
 	}
 	q := 0
-	if takers := f.node.takers; len(takers) == 1 { // as value does it, without the call
+	if takers := f.node.takers; len(takers) == 1 { // as value does it; the call would be a fifteenth of a record's time
 		q = d.take(&takers[0], p)
 	} else {
 		q = d.value(f.node, p)
