@@ -72,7 +72,7 @@ func (c *cluster) retry(ctx context.Context, what string, attempt func(context.C
 			return fmt.Errorf("%s: %w", what, context.Cause(ctx))
 		case permanent(err):
 			return err
-		case !waitable(err), c.hopeless(err, time.Since(begun)):
+		case !waitable(err), c.hopeless(time.Since(begun)):
 			return &RequestError{What: what, Address: c.cfg.address(), Err: err}
 		}
 		if c.cfg.Failed != nil {
@@ -97,16 +97,10 @@ func cause(what string, err error) string {
 	return "reach Kafka"
 }
 
-// hopeless says whether a cluster that never answered is to be given up.
-func (c *cluster) hopeless(err error, waited time.Duration) bool {
-	if c.connected.Load() {
-		return false
-	}
-	limit := c.cfg.ConnectTimeout
-	if wrongListener(err) {
-		limit = min(limit, time.Second)
-	}
-	return waited >= limit
+// hopeless says whether a cluster that never answered is to be given up. One that hangs up is no exception: it may be
+// behind a proxy, and away.
+func (c *cluster) hopeless(waited time.Duration) bool {
+	return !c.connected.Load() && waited >= c.cfg.ConnectTimeout
 }
 
 // sleep waits, or returns the cause of ctx's end.

@@ -64,7 +64,7 @@ func TestSecureConnections(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p := &pipeline{t: t, config: Config{Brokers: []string{n.Secure}, Topics: []string{topic}, TLS: tt.tls, SASL: tt.sasl}}
+			p := &pipeline{t: t, config: Config{Brokers: []string{n.Secure}, Topics: []string{topic}, TLS: tt.tls, SASL: tt.sasl, ConnectTimeout: 5 * time.Second}}
 			p.restart(nil)
 			if tt.want == "" {
 				expect(t, "records", []string{topic + "/0@0=v"}, p.all(source.Limits{}))

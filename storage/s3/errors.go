@@ -279,7 +279,7 @@ func (e *Error) class() retry.Class {
 	switch e.Code {
 	case "SlowDown", "Throttling", "ThrottlingException", "RequestLimitExceeded", "TooManyRequests", "TooManyRequestsException", "BandwidthLimitExceeded":
 		return retry.Throttled
-	case "RequestTimeout", "BadDigest", "XAmzContentChecksumMismatch", "XAmzContentSHA256Mismatch", "InternalError", "ConditionalRequestConflict", "OperationAborted":
+	case "RequestTimeout", "BadDigest", "XAmzContentChecksumMismatch", "XAmzContentSHA256Mismatch", "InternalError":
 		return retry.Transient
 	case "NotImplemented":
 		return retry.Final
@@ -287,7 +287,7 @@ func (e *Error) class() retry.Class {
 	switch {
 	case e.Status == http.StatusServiceUnavailable, e.Status == http.StatusTooManyRequests:
 		return retry.Throttled
-	case e.Status >= 500, e.Status == http.StatusRequestTimeout:
+	case e.Status >= 500, e.Status == http.StatusRequestTimeout, e.Status == http.StatusConflict:
 		return retry.Transient
 	default:
 		return retry.Final

@@ -171,6 +171,7 @@ func TestClassify(t *testing.T) {
 		{Status: 400, Code: "RequestTimeout"}:             retry.Transient,
 		{Status: 400, Code: "BadDigest"}:                  retry.Transient,
 		{Status: 409, Code: "ConditionalRequestConflict"}: retry.Transient,
+		{Status: 409, Code: "ExistingObjectIsDirectory"}:  retry.Transient, // versitygw's, while a folder is being removed
 		{Status: 501, Code: "NotImplemented"}:             retry.Final,
 		{Status: 403, Code: "AccessDenied"}:               retry.Final,
 		{Status: 404, Code: "NoSuchKey"}:                  retry.Final,
