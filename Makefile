@@ -14,8 +14,11 @@ BUILD     := $(GO) build -ldflags '-s -w -X main.version=$(VERSION)'
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 
 # How long a test package may take, and how long each fuzz target runs.
-TIMEOUT  ?= 30m
+TIMEOUT  ?= 45m
 FUZZTIME ?= 10s
+
+# How many tests of a package run at once: most wait for processes and servers.
+PARALLEL ?= 6
 
 # How long make chaos goes on with its faults, and the seed of its choices.
 CHAOS ?= 1h
@@ -42,9 +45,10 @@ build: ## build bin/sluice
 demo: build ## build, then run a pipeline over a landing folder and show the table
 	PATH="$(CURDIR)/bin:$$PATH" examples/quickstart.sh
 
-test: readers kafka s3 ## all tests with the race detector; installs what they need into .cache
-	$(GO) test -race -timeout $(TIMEOUT) ./...
+test: readers kafka s3 ## all tests, with the race detector; installs what they need into .cache
+	$(GO) test -race -parallel $(PARALLEL) -timeout $(TIMEOUT) $$($(GO) list ./... | grep -v internal/proof)
 	$(GO) test -timeout $(TIMEOUT) -run 'WhereverTheProcessDies|WhereverTheNetworkFails|RecoveryDies|RequestsOfABatch' ./pipeline # every crash point and the longest log; with -race only some
+	$(GO) test -parallel $(PARALLEL) -timeout $(TIMEOUT) ./internal/proof # what it tests are programs, which have no race detector
 
 chaos: readers kafka s3 ## every fault against the real program and real servers, for CHAOS (1h), by SEED
 	@echo "make chaos CHAOS=$(CHAOS) SEED=$(SEED)"
