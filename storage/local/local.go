@@ -65,7 +65,10 @@ func (s *Store) Close() error {
 	}
 	err := s.attempt.release()
 	s.attempt = nil
-	return err
+	if err != nil {
+		return s.fail("close", "", err)
+	}
+	return nil
 }
 
 func (s *Store) path(key string) string { return filepath.Join(s.root, filepath.FromSlash(key)) }
