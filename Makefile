@@ -45,7 +45,7 @@ build: ## build bin/sluice
 demo: build ## build, then run a pipeline over a landing folder and show the table
 	PATH="$(CURDIR)/bin:$$PATH" examples/quickstart.sh
 
-test: readers kafka s3 ## all tests, with the race detector; installs what they need into .cache
+test: readers kafka s3 ## all tests, with the race detector but for those of whole programs; installs what they need into .cache
 	$(GO) test -race -parallel $(PARALLEL) -timeout $(TIMEOUT) $$($(GO) list ./... | grep -v internal/proof)
 	$(GO) test -timeout $(TIMEOUT) -run 'WhereverTheProcessDies|WhereverTheNetworkFails|RecoveryDies|RequestsOfABatch' ./pipeline # every crash point and the longest log; with -race only some
 	$(GO) test -parallel $(PARALLEL) -timeout $(TIMEOUT) ./internal/proof # what it tests are programs, which have no race detector

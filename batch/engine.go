@@ -44,7 +44,7 @@ type Config struct {
 	Fingerprint string // of the logic
 	Start       string // where the source is told to begin, in words; empty when there is no such setting
 	Settings    Settings
-	Memory      *memory.Account // of decoded rows, which travel on at half of its share; nil: one of the engine's own
+	Memory      *memory.Account // of decoded rows; nil: one of the engine's own
 	Events      Events
 	// Requests tells how many requests of each kind the stores have made so far; nil where nobody counts.
 	Requests func() map[string]int64

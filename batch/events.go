@@ -127,9 +127,10 @@ type Fault struct {
 	Reason string
 }
 
-func (e *Events) took(phase Phase, d time.Duration) {
+// took tells of a phase that has just ended. It is timed by the monotonic clock, whatever the engine's says.
+func (e *Events) took(phase Phase, began time.Time) {
 	if e.Took != nil {
-		e.Took(phase, d)
+		e.Took(phase, time.Since(began))
 	}
 }
 

@@ -80,7 +80,7 @@ func (f *flight) run(ctx context.Context) error {
 	if len(f.lost) > 0 && f.engine.Events.Lost != nil {
 		f.engine.Events.Lost(f.lost)
 	}
-	f.engine.Events.took(Reading, f.engine.Now().Sub(f.began))
+	f.engine.Events.took(Reading, f.began)
 	return f.publish(storage.Finish(ctx))
 }
 
@@ -197,7 +197,7 @@ func (f *flight) publish(ctx context.Context) error {
 	if f.rows == 0 && f.bad == 0 && len(f.lost) == 0 {
 		return f.passEmpty(ctx)
 	}
-	begun := e.Now()
+	begun := time.Now()
 	if err := f.rejects.commit(ctx); err != nil {
 		return err
 	}
@@ -212,7 +212,7 @@ func (f *flight) publish(ctx context.Context) error {
 		return err
 	}
 	f.writer = nil
-	e.Events.took(Publishing, e.Now().Sub(begun))
+	e.Events.took(Publishing, begun)
 	e.tombstones += tombstones
 	if err := e.committedBatch(ctx, record, commit); err != nil {
 		return err

@@ -73,7 +73,7 @@ func (e *Engine) wait(ctx context.Context, pause time.Duration) error {
 // step plans the next batch, if there is one to plan, and runs it.
 func (e *Engine) step(ctx context.Context) (ran, more bool, err error) {
 	e.countRequests()
-	begun := e.Now()
+	begun := time.Now()
 	planned, err := e.Source.Next(ctx, e.Settings.Limits)
 	if err != nil {
 		return false, false, err
@@ -90,7 +90,7 @@ func (e *Engine) step(ctx context.Context) (ran, more bool, err error) {
 	e.waitingSince = time.Time{}
 	plan, err := e.plan(ctx, planned)
 	if err == nil {
-		e.Events.took(Planning, e.Now().Sub(begun))
+		e.Events.took(Planning, begun)
 		err = e.tellLag(ctx, false)
 	}
 	if err != nil {

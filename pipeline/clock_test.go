@@ -49,6 +49,11 @@ func TestClockThatJumpsChangesNothingButTimestamps(t *testing.T) {
 							stop()
 						}
 					},
+					Took: func(phase batch.Phase, took time.Duration) {
+						if took < 0 || took > time.Hour {
+							t.Errorf("%s took %v", phase, took)
+						}
+					},
 				}
 				now := func() time.Time { return clock(by[min(plans, len(by)-1)])() }
 				if err := w.run(ctx, pipeline.BuildOptions{Now: now, Trigger: &trigger, Events: events}); err != nil {

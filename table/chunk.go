@@ -7,6 +7,8 @@ import (
 
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/sluicedata/sluice/schema"
 )
 
 // chunk is the column chunk of one leaf in the row group that is being filled: the page to come, and the pages before it,
@@ -38,6 +40,7 @@ type chunk struct {
 // leaf is what all chunks of a leaf have in common.
 type leaf struct {
 	path     []string
+	typ      *schema.Type
 	physical format.Type
 	maxDef   int
 	maxRep   int

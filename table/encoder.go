@@ -31,7 +31,6 @@ type layout struct {
 	columns []*column
 	nodes   int
 	leaves  []*leaf
-	types   []*schema.Type // by leaf
 	codec   codec
 	compact bool
 	choice  statsChoice
@@ -62,14 +61,15 @@ func newLayout(t *schema.Type, properties map[string]string, engine string) (l *
 		return nil, fmt.Errorf("lay out the Parquet schema: %w", err)
 	}
 	l.footer = *file.Metadata()
-	for _, path := range s.Columns() {
+	var types []*schema.Type
+	for _, c := range l.columns {
+		types = c.appendLeafTypes(types)
+	}
+	for i, path := range s.Columns() {
 		found, _ := s.Lookup(path...)
 		l.leaves = append(l.leaves, &leaf{
-			path: path, physical: format.Type(found.Node.Type().Kind()), maxDef: found.MaxDefinitionLevel, maxRep: found.MaxRepetitionLevel,
+			path: path, typ: types[i], physical: format.Type(found.Node.Type().Kind()), maxDef: found.MaxDefinitionLevel, maxRep: found.MaxRepetitionLevel,
 		})
-	}
-	for _, c := range l.columns {
-		l.types = c.appendLeafTypes(l.types)
 	}
 	return l, nil
 }
@@ -84,14 +84,15 @@ type encoder struct {
 	chunks    []*chunk
 	slice     int // rows that are being taken apart
 	groupRows int64
+	held      int64          // what the row group takes in memory, about, in bytes
 	groups    []writtenGroup // of the file
 }
 
 // newEncoder returns an encoder whose pages have about so many bytes before compression.
 func newEncoder(l *layout, pageBytes int64, w *workspace) *encoder {
 	e := &encoder{layout: l, pageBytes: pageBytes, out: &countingWriter{to: bufio.NewWriterSize(nil, writeBytes)}}
-	for i, leaf := range l.leaves {
-		e.chunks = append(e.chunks, newChunk(leaf, l.codec, newPageValues(l.types[i], l, pageBytes), w))
+	for _, leaf := range l.leaves {
+		e.chunks = append(e.chunks, newChunk(leaf, l.codec, newPageValues(leaf.typ, l, pageBytes), w))
 	}
 	e.shredder = newShredder(l.nodes, func(b *bound, entries entries) error {
 		k := e.chunks[b.firstLeaf]
@@ -132,7 +133,7 @@ func (e *encoder) write(columns []*bound, rows []int32, bytes int64) error {
 		}
 		e.groupRows += int64(e.slice)
 		rows = rows[e.slice:]
-		if e.buffered() >= groupBytes {
+		if e.measure(); e.held >= groupBytes {
 			if err := e.endGroup(); err != nil {
 				return err
 			}
@@ -141,13 +142,11 @@ func (e *encoder) write(columns []*bound, rows []int32, bytes int64) error {
 	return nil
 }
 
-// buffered is about what the row group takes in memory, in bytes.
-func (e *encoder) buffered() int64 {
-	var n int64
+func (e *encoder) measure() {
+	e.held = 0
 	for _, k := range e.chunks {
-		n += k.memory()
+		e.held += k.memory()
 	}
-	return n
 }
 
 // endGroup writes the row group so far to the file.
@@ -165,6 +164,7 @@ func (e *encoder) endGroup() error {
 	}
 	e.groups = append(e.groups, group)
 	e.groupRows = 0
+	e.measure()
 	return nil
 }
 

@@ -283,7 +283,7 @@ func (w *writer) relieve() error {
 	for w.buffered() > share {
 		var largest *encoder
 		for _, p := range w.open {
-			if e := p.part.enc; e.groupRows > 0 && (largest == nil || e.buffered() > largest.buffered()) {
+			if e := p.part.enc; e.groupRows > 0 && (largest == nil || e.held > largest.held) {
 				largest = e
 			}
 		}
@@ -301,7 +301,7 @@ func (w *writer) relieve() error {
 func (w *writer) buffered() int64 {
 	var n int64
 	for _, p := range w.open {
-		n += p.part.enc.buffered()
+		n += p.part.enc.held
 	}
 	return n
 }

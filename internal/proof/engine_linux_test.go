@@ -14,8 +14,11 @@ import (
 // changes are what another engine does to a table that blind appends survive; see testdata/readers/change_table.py.
 var changes = []string{"append", "optimize", "delete", "add-column", "checkpoint"}
 
-// eachStore runs a test on a table of the local disk and on one in S3.
-func eachStore(t *testing.T, j *judge, test func(t *testing.T, f feed)) {
+// besideEngine runs a test on a table of the local disk and on one in S3, to which a batch was committed and another engine
+// can write.
+func besideEngine(t *testing.T, test func(t *testing.T, f feed, engine *interop.Writer)) {
+	readers := interop.Readers(t)
+	j := newJudge(t)
 	j.startS3(t)
 	for _, name := range []string{"local", "s3"} {
 		t.Run(name, func(t *testing.T) {
@@ -23,9 +26,13 @@ func eachStore(t *testing.T, j *judge, test func(t *testing.T, f feed)) {
 			if name == "s3" {
 				at.table = j.s3.place("notes")
 			}
-			test(t, j.filePerBatch(t, at))
+			f := j.filePerBatch(t, at)
+			must(t, f.step)
+			f.finish(t)
+			test(t, f, readers.Writer(t, f.table))
 		})
 	}
+	j.judge(t)
 }
 
 // checkBeside is check for a table to which another engine writes as well. Its rows have negative ids.
@@ -40,12 +47,7 @@ func (f feed) checkBeside(t *testing.T) {
 
 func TestAnotherEngineThatCommitsAllTheTimeStopsNoBatch(t *testing.T) {
 	rounds := either(t, 3, 60)
-	readers := interop.Readers(t)
-	j := newJudge(t)
-	eachStore(t, j, func(t *testing.T, f feed) {
-		must(t, f.step)
-		f.finish(t)
-		engine := readers.Writer(t, f.table)
+	besideEngine(t, func(t *testing.T, f feed, engine *interop.Writer) {
 		made, refused := map[string]int{}, map[string]int{}
 		run, batches := f.start(t), 0
 		for range rounds {
@@ -75,16 +77,10 @@ func TestAnotherEngineThatCommitsAllTheTimeStopsNoBatch(t *testing.T) {
 		}
 		t.Logf("%d batches; made %v, refused by the engine %v", batches, made, refused)
 	})
-	j.judge(t)
 }
 
 func TestAnotherEngineCommitsBetweenPlanAndCommit(t *testing.T) {
-	readers := interop.Readers(t)
-	j := newJudge(t)
-	eachStore(t, j, func(t *testing.T, f feed) {
-		must(t, f.step)
-		f.finish(t)
-		engine := readers.Writer(t, f.table)
+	besideEngine(t, func(t *testing.T, f feed, engine *interop.Writer) {
 		for _, change := range changes {
 			must(t, f.step)
 			run, wake := f.stopBeforeCommit(t)
@@ -100,16 +96,10 @@ func TestAnotherEngineCommitsBetweenPlanAndCommit(t *testing.T) {
 		}
 		f.checkBeside(t)
 	})
-	j.judge(t)
 }
 
 func TestBatchThatNoLongerFitsIsRefusedUntilItsPipelineFits(t *testing.T) {
-	readers := interop.Readers(t)
-	j := newJudge(t)
-	eachStore(t, j, func(t *testing.T, f feed) {
-		must(t, f.step)
-		f.finish(t)
-		engine := readers.Writer(t, f.table)
+	besideEngine(t, func(t *testing.T, f feed, engine *interop.Writer) {
 		must(t, f.step)
 		caught, wake := f.stopBeforeCommit(t)
 		_, err := engine.Change("drop-column")
@@ -126,7 +116,6 @@ func TestBatchThatNoLongerFitsIsRefusedUntilItsPipelineFits(t *testing.T) {
 		f.finish(t)
 		f.checkBeside(t)
 	})
-	j.judge(t)
 }
 
 var versionOf = regexp.MustCompile(`msg=committed .*version=(\d+)`)

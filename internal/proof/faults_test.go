@@ -3,6 +3,7 @@ package proof
 import (
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"syscall"
 	"time"
 
@@ -51,17 +52,11 @@ var faults = []fault{
 
 // choose takes one of the faults by their weights.
 func choose(r *rand.Rand) fault {
-	sum := 0
+	var deck []fault // each as often as it weighs
 	for _, f := range faults {
-		sum += f.weight
+		deck = append(deck, slices.Repeat([]fault{f}, f.weight)...)
 	}
-	at := r.IntN(sum)
-	for _, f := range faults {
-		if at -= f.weight; at < 0 {
-			return f
-		}
-	}
-	panic("invariant: the weights add up")
+	return deck[r.IntN(len(deck))]
 }
 
 // make makes a fault and counts it.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"sync"
 	"time"
-
-	"github.com/sluicedata/sluice/storage"
 )
 
 const (
@@ -24,16 +22,8 @@ type pacer struct {
 
 // wait waits for this operation's turn. One that has to be finished while the run is being stopped takes it at once.
 func (p *pacer) wait(ctx context.Context) error {
-	gap := p.reserve()
-	if gap <= 0 {
-		return ctx.Err()
-	}
-	timer := time.NewTimer(gap)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	case <-storage.Stopping(ctx):
+	if gap := p.reserve(); gap > 0 {
+		pause(ctx, gap)
 	}
 	return ctx.Err()
 }

@@ -134,18 +134,27 @@ func (r *Retrier) once(ctx context.Context, fn func() error) error {
 
 // rest waits before another try of what has failed. It returns an error at once when there is to be none.
 func rest(ctx context.Context, wait time.Duration, failed error) error {
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
+	if pause(ctx, wait) {
 		return nil
-	case <-ctx.Done():
-	case <-storage.Stopping(ctx):
 	}
 	if cause := ctx.Err(); cause != nil {
 		return fmt.Errorf("%w; last try: %w", cause, failed)
 	}
 	return fmt.Errorf("%w (not tried again, since the run is being stopped)", failed)
+}
+
+// pause lets time pass, and says whether it did: nothing is waited for under a context that has ended, or that finishes one
+// which has.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+	case <-storage.Stopping(ctx):
+	}
+	return false
 }
 
 // report tells of an operation that has failed so often since it was begun.
