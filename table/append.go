@@ -10,22 +10,16 @@ import (
 
 	"github.com/sluicedata/sluice/commitlog"
 	"github.com/sluicedata/sluice/schema"
-	"github.com/sluicedata/sluice/storage"
 )
 
 // Append is one batch on its way into the table: Begin, Write for each record, then Commit or Abort. Not safe for
 // concurrent use.
 type Append struct {
-	table  *Table
+	pending
 	head   *commitlog.Head // nil when there is no table
 	create *Create
 	schema *schema.Type  // of the rows, as the table has it
 	known  *arrow.Schema // of the last record that was found to fit
-	writer *writer
-
-	txnID   string // of a commit whose outcome is unknown
-	settled bool   // committed or aborted
-	failed  error  // of a Write; nothing can be committed after it
 }
 
 // Begin starts an append to the table as last known (it looks for the table only when none is known). Create is the
@@ -40,7 +34,7 @@ func (t *Table) Begin(ctx context.Context, create *Create) (*Append, error) {
 			return nil, err
 		}
 	}
-	a := &Append{table: t, head: head, create: create}
+	a := &Append{pending: pending{table: t}, head: head, create: create}
 	var partitions []string
 	var properties map[string]string
 	switch {
@@ -70,11 +64,8 @@ func (a *Append) Schema() *schema.Type { return a.schema }
 // Write appends a record's rows. Its columns are matched by name; those of the table that it lacks are null. It may be
 // released after. An error (a *SchemaError, a *NotNullError, the storage's) leaves nothing to be done but Abort.
 func (a *Append) Write(ctx context.Context, record arrow.Record) error {
-	if a.failed != nil {
-		return a.failed
-	}
-	if a.settled {
-		return errors.New("append: it has been committed or aborted; begin a new one")
+	if err := a.usable(); err != nil {
+		return err
 	}
 	err := a.check(record.Schema())
 	if err == nil {
@@ -106,14 +97,3 @@ func (a *Append) check(s *arrow.Schema) error {
 
 // Rows is the number of rows written so far.
 func (a *Append) Rows() int64 { return a.writer.rows }
-
-// Abort removes what was written. It goes on after ctx is done, so that a stopped run leaves nothing. What a commit of
-// unknown outcome refers to stays; the next Sweep knows. After Commit has succeeded it does nothing.
-func (a *Append) Abort(ctx context.Context) error {
-	if a.settled || a.txnID != "" {
-		a.writer.release()
-		return nil
-	}
-	a.settled = true
-	return a.writer.abort(storage.Finish(ctx))
-}

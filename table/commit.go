@@ -2,7 +2,6 @@ package table
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -39,41 +38,7 @@ type Committed struct {
 // When it fails with a *commitlog.FencedError the batch is in the table by another hand; with that and with any other error
 // but *commitlog.UnknownError, what was written has been removed. After an UnknownError Commit may be called again.
 func (a *Append) Commit(ctx context.Context, batch Batch) (Committed, error) {
-	if a.failed != nil {
-		return Committed{}, a.failed
-	}
-	if a.settled {
-		return Committed{}, errors.New("append: it has been committed or aborted; begin a new one")
-	}
-	if err := a.writer.finish(ctx); err != nil {
-		a.failed = err
-		return Committed{}, errors.Join(err, a.Abort(ctx))
-	}
-	result, err := a.table.log.Commit(ctx, a.transaction(batch))
-	if err != nil {
-		return Committed{}, a.refused(ctx, err)
-	}
-	a.settled, a.txnID = true, ""
-	// The commit refers to the files, and a sweep asks the table before it removes one: that a file could not be marked
-	// as settled costs that question and nothing else.
-	_ = a.writer.settle(ctx)
-	return Committed{
-		Version:    result.Version,
-		Files:      len(a.writer.done),
-		Rows:       a.writer.rows,
-		Bytes:      a.writer.bytes(),
-		Recognised: result.Recognised,
-	}, nil
-}
-
-func (a *Append) refused(ctx context.Context, err error) error {
-	var unknown *commitlog.UnknownError
-	if errors.As(err, &unknown) {
-		a.txnID = unknown.TxnID
-		return err
-	}
-	a.txnID = ""
-	return errors.Join(err, a.Abort(ctx))
+	return a.commit(ctx, func() commitlog.Transaction { return a.transaction(batch) })
 }
 
 func (a *Append) transaction(batch Batch) commitlog.Transaction {
@@ -86,9 +51,7 @@ func (a *Append) transaction(batch Batch) commitlog.Transaction {
 		Validate:    a.validate,
 	}
 	tx.Actions.Info = a.info(batch)
-	for _, f := range a.writer.done {
-		tx.Actions.Adds = append(tx.Actions.Adds, f.add)
-	}
+	tx.Actions.Adds = a.writer.adds()
 	if a.head != nil {
 		tx.ReadVersion = a.head.Version
 	} else {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
+	"github.com/sluicedata/sluice/commitlog"
 	"github.com/sluicedata/sluice/schema"
 )
 
@@ -51,7 +52,7 @@ type block struct {
 
 // partitionRows are a partition's rows that are not written yet, and its open file.
 type partitionRows struct {
-	values  []*string
+	values  map[string]*string // by partition column, as the log has them
 	folder  string
 	pending []blockRows
 	part    *part
@@ -144,8 +145,7 @@ func (w *writer) split(record arrow.Record, columns []*bound) error {
 	return w.partitioner.keys(record, func(row int, key []byte, values func() []*string) error {
 		p := w.byKey[string(key)]
 		if p == nil {
-			all := values()
-			p = &partitionRows{values: all, folder: partitionFolder(w.partitioner.columns, all), keep: len(w.order) < w.keepOpen}
+			p = w.partition(values(), len(w.order) < w.keepOpen)
 			w.byKey[string(key)] = p
 			w.order = append(w.order, p)
 		}
@@ -158,16 +158,30 @@ func (w *writer) split(record arrow.Record, columns []*bound) error {
 	})
 }
 
+// partition is the one with these values of the partition columns.
+func (w *writer) partition(values []*string, keep bool) *partitionRows {
+	p := &partitionRows{values: make(map[string]*string, len(values)), folder: partitionFolder(w.partitioner.columns, values), keep: keep}
+	for i, c := range w.partitioner.columns {
+		p.values[c] = values[i]
+	}
+	return p
+}
+
 // whole gives all rows of a block to the only partition there is.
 func (w *writer) whole(at, rows int) {
 	if len(w.order) == 0 {
-		w.order = append(w.order, &partitionRows{keep: true})
+		w.order = append(w.order, w.partition(nil, true))
 	}
-	all := make([]int32, rows)
+	w.order[0].pending = append(w.order[0].pending, blockRows{block: at, rows: allRows(rows)})
+}
+
+// allRows are the indexes of so many rows.
+func allRows(n int) []int32 {
+	all := make([]int32, n)
 	for i := range all {
 		all[i] = int32(i)
 	}
-	w.order[0].pending = append(w.order[0].pending, blockRows{block: at, rows: all})
+	return all
 }
 
 // flush writes all retained rows, partition by partition.
@@ -261,11 +275,7 @@ func (w *writer) encoder() *encoder {
 }
 
 func (w *writer) finishPart(ctx context.Context, p *partitionRows) error {
-	values := make(map[string]*string, len(p.values))
-	for i, c := range w.partitioner.columns {
-		values[c] = p.values[i]
-	}
-	f, err := p.part.finish(ctx, values)
+	f, err := p.part.finish(ctx, p.values)
 	if err != nil {
 		return err
 	}
@@ -348,6 +358,15 @@ func (w *writer) abort(ctx context.Context) error {
 	w.open, w.done, w.spare = nil, nil, nil
 	w.count()
 	return err
+}
+
+// adds are the add actions of the finished files.
+func (w *writer) adds() []commitlog.Add {
+	var adds []commitlog.Add
+	for _, f := range w.done {
+		adds = append(adds, f.add)
+	}
+	return adds
 }
 
 func (w *writer) bytes() int64 {

@@ -1,0 +1,76 @@
+package table
+
+import (
+	"context"
+	"errors"
+
+	"github.com/sluicedata/sluice/commitlog"
+	"github.com/sluicedata/sluice/storage"
+)
+
+// pending are files that are part of the table with one commit, or go. Not safe for concurrent use.
+type pending struct {
+	table   *Table
+	writer  *writer
+	txnID   string // of a commit whose outcome is unknown
+	settled bool   // committed or aborted
+	failed  error  // of the writer; nothing can be committed after it
+}
+
+func (p *pending) usable() error {
+	if p.failed != nil {
+		return p.failed
+	}
+	if p.settled {
+		return errors.New("it has been committed or aborted; begin a new one")
+	}
+	return nil
+}
+
+// commit publishes the files and puts the transaction that refers to them, which is asked for when they are there. After a
+// *commitlog.UnknownError it may be called again; after any other error what was written has been removed.
+func (p *pending) commit(ctx context.Context, transaction func() commitlog.Transaction) (Committed, error) {
+	if err := p.usable(); err != nil {
+		return Committed{}, err
+	}
+	if err := p.writer.finish(ctx); err != nil {
+		p.failed = err
+		return Committed{}, errors.Join(err, p.Abort(ctx))
+	}
+	result, err := p.table.log.Commit(ctx, transaction())
+	if err != nil {
+		return Committed{}, p.refused(ctx, err)
+	}
+	p.settled, p.txnID = true, ""
+	// The commit refers to the files, and a sweep asks the table before it removes one: that a file could not be marked
+	// as settled costs that question and nothing else.
+	_ = p.writer.settle(ctx)
+	return Committed{
+		Version:    result.Version,
+		Files:      len(p.writer.done),
+		Rows:       p.writer.rows,
+		Bytes:      p.writer.bytes(),
+		Recognised: result.Recognised,
+	}, nil
+}
+
+func (p *pending) refused(ctx context.Context, err error) error {
+	var unknown *commitlog.UnknownError
+	if errors.As(err, &unknown) {
+		p.txnID = unknown.TxnID
+		return err
+	}
+	p.txnID = ""
+	return errors.Join(err, p.Abort(ctx))
+}
+
+// Abort removes what was written. It goes on after ctx is done, so that a stopped run leaves nothing. What a commit of
+// unknown outcome refers to stays; the next Sweep knows. After a commit has succeeded it does nothing.
+func (p *pending) Abort(ctx context.Context) error {
+	if p.settled || p.txnID != "" {
+		p.writer.release()
+		return nil
+	}
+	p.settled = true
+	return p.writer.abort(storage.Finish(ctx))
+}
