@@ -61,8 +61,8 @@ func (t *Type) arrowFields() []arrow.Field {
 	return fields
 }
 
-// FromArrowSchema returns the struct whose ArrowSchema is s. Types that ArrowType never returns are errors that name the
-// column.
+// FromArrowSchema returns the struct whose ArrowSchema is s, but for dictionaries. Types that FromArrow does not know are errors
+// that name the column.
 func FromArrowSchema(s *arrow.Schema) (*Type, error) { return fromArrowFields(s.Fields()) }
 
 func fromArrowFields(fields []arrow.Field) (*Type, error) {
@@ -77,7 +77,8 @@ func fromArrowFields(fields []arrow.Field) (*Type, error) {
 	return t, nil
 }
 
-// FromArrow returns the type whose ArrowType is d. A timestamp with any zone is an instant and so a timestamp.
+// FromArrow returns the type whose ArrowType is d. A timestamp with any zone is an instant and so a timestamp, and strings and
+// binaries may be in a dictionary with 32-bit indices.
 func FromArrow(d arrow.DataType) (*Type, error) {
 	switch d := d.(type) {
 	case *arrow.Decimal128Type:
@@ -93,6 +94,8 @@ func FromArrow(d arrow.DataType) (*Type, error) {
 			return Of(TimestampNTZ), nil
 		}
 		return Of(Timestamp), nil
+	case *arrow.DictionaryType:
+		return fromArrowDictionary(d)
 	case *arrow.ListType:
 		elem, err := FromArrow(d.Elem())
 		if err != nil {
@@ -108,6 +111,14 @@ func FromArrow(d arrow.DataType) (*Type, error) {
 		return Of(k), nil
 	}
 	return nil, fmt.Errorf("the Arrow type %s has no Delta type", d)
+}
+
+func fromArrowDictionary(d *arrow.DictionaryType) (*Type, error) {
+	values := d.ValueType.ID()
+	if d.IndexType.ID() != arrow.INT32 || values != arrow.STRING && values != arrow.BINARY {
+		return nil, fmt.Errorf("the Arrow type %s has no Delta type; dictionaries hold strings or binaries, and their indices are int32", d)
+	}
+	return FromArrow(d.ValueType)
 }
 
 func fromArrowMap(d *arrow.MapType) (*Type, error) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -176,6 +177,23 @@ func TestArrowRoundTrip(t *testing.T) {
 	parsed.Fields[3].Metadata = nil // Arrow does not carry it
 	if !parsed.Equal(back) {
 		t.Errorf("got %s\nwant %s", back.JSON(), parsed.JSON())
+	}
+}
+
+func TestTextsMayBeInADictionary(t *testing.T) {
+	for _, want := range []Kind{String, Binary} {
+		got, err := FromArrow(&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: Of(want).ArrowType()})
+		if err != nil || got.Kind != want {
+			t.Errorf("%v, want %v: %v", got, want, err)
+		}
+	}
+	for _, d := range []*arrow.DictionaryType{
+		{IndexType: arrow.PrimitiveTypes.Int64, ValueType: arrow.BinaryTypes.String},
+		{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.PrimitiveTypes.Int64},
+	} {
+		if got, err := FromArrow(d); err == nil {
+			t.Errorf("%s is a %s", d, got)
+		}
 	}
 }
 

@@ -57,11 +57,24 @@ func (c *column) bind(values arrow.Array) (*bound, error) {
 		b.offsets = m.ValueOffsets
 		return b, b.bindChildren(m.Keys(), m.Items())
 	default:
-		if values.DataType().ID() != c.typ.ArrowType().ID() {
-			return nil, c.mismatch(values)
-		}
-		return b, nil
+		return b, c.checkLeaf(values)
 	}
+}
+
+// checkLeaf says why a leaf's values cannot be those of the array, or nil. Texts may be in a dictionary.
+func (c *column) checkLeaf(values arrow.Array) error {
+	want := c.typ.ArrowType().ID()
+	if values.DataType().ID() == want {
+		return nil
+	}
+	t, ok := values.DataType().(*arrow.DictionaryType)
+	if !ok || t.IndexType.ID() != arrow.INT32 || t.ValueType.ID() != want || c.typ.Kind != schema.String && c.typ.Kind != schema.Binary {
+		return c.mismatch(values)
+	}
+	if values.Len() > 0 && values.(*array.Dictionary).Dictionary().NullN() > 0 {
+		return fmt.Errorf("column %s: a value of the record's dictionary is null; nulls belong to its indices", c.path)
+	}
+	return nil
 }
 
 func (b *bound) bindStruct() error {

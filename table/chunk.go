@@ -115,7 +115,7 @@ func (k *chunk) buffered() int64 { return k.values.size() + int64(len(k.def)+len
 func (k *chunk) memory() int64 {
 	n := k.pages.memory() + k.buffered()
 	if texts, ok := k.values.(*texts); ok {
-		n += texts.own.memory()
+		n += texts.memory()
 	}
 	return n
 }

@@ -33,6 +33,8 @@ func partitionText(t *schema.Type, values arrow.Array, i int) (text string, ok b
 		if text = a.Value(i); !utf8.ValidString(text) {
 			return "", false, fmt.Errorf("the string %q is not UTF-8", text)
 		}
+	case *array.Dictionary:
+		return partitionText(t, a.Dictionary(), a.GetValueIndex(i))
 	case *array.Boolean:
 		text = strconv.FormatBool(a.Value(i))
 	case *array.Int8:

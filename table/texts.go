@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/sluicedata/sluice/schema"
@@ -30,6 +31,8 @@ type texts struct {
 	packed  []byte
 	spare   int // bytes of a page's buffer that is used again
 
+	known known
+
 	spans[stringBounds, *stringBounds]
 }
 
@@ -40,29 +43,90 @@ func newTexts(t *schema.Type, l *layout, pageBytes int64) *texts {
 	return v
 }
 
-func (v *texts) add(a arrow.Array, at []int32) {
+// known are the values of a dictionary array that the page has: whoever comes again is not looked up again.
+type known struct {
+	of      arrow.ArrayData // the array's dictionary
+	numbers []uint32        // by index in it: the number in the row group's dictionary, plus one; 0: not in the page
+}
+
+// about turns to the values of an array's dictionary, and forgets others.
+func (k *known) about(values arrow.Array) {
+	if k.of == values.Data() {
+		return
+	}
+	k.forget()
+	k.of, k.numbers = values.Data(), append(k.numbers, make([]uint32, values.Len())...)
+}
+
+func (k *known) forget() {
+	k.of, k.numbers = nil, k.numbers[:0]
+	if 4*cap(k.numbers) > spareDictionary {
+		k.numbers = nil
+	}
+}
+
+// arrayTexts are the texts of an Arrow array of strings or binaries.
+type arrayTexts struct {
+	offsets []int32
+	bytes   []byte
+}
+
+func textsOf(a arrow.Array) arrayTexts {
 	data := a.Data()
-	offsets := arrow.Int32Traits.CastFromBytes(data.Buffers()[1].Bytes())[data.Offset():]
-	var all []byte
+	t := arrayTexts{offsets: arrow.Int32Traits.CastFromBytes(data.Buffers()[1].Bytes())[data.Offset():]}
 	if b := data.Buffers()[2]; b != nil {
-		all = b.Bytes()
+		t.bytes = b.Bytes()
 	}
+	return t
+}
+
+func (t arrayTexts) at(i int32) []byte { return t.bytes[t.offsets[i]:t.offsets[i+1]] }
+
+func (v *texts) add(a arrow.Array, at []int32) {
+	if d, ok := a.(*array.Dictionary); ok {
+		v.addIndexed(d, at)
+		return
+	}
+	from := textsOf(a)
 	for _, i := range at {
-		text := all[offsets[i]:offsets[i+1]]
-		if v.dict == nil {
-			v.ofPage.take(text)
-			v.append(text)
-			continue
-		}
-		id, fresh := v.dict.add(text)
-		v.ids = append(v.ids, id)
-		if fresh {
-			v.ofPage.take(text)
-		}
-		if v.dict.size() > dictBytes {
-			v.giveUp()
+		v.take(from.at(i))
+	}
+}
+
+// addIndexed takes in values of an array that has a dictionary of its own.
+func (v *texts) addIndexed(a *array.Dictionary, at []int32) {
+	v.known.about(a.Dictionary())
+	from := textsOf(a.Dictionary())
+	indices := arrow.Int32Traits.CastFromBytes(a.Data().Buffers()[1].Bytes())[a.Data().Offset():]
+	for _, i := range at {
+		index := indices[i]
+		switch number := v.known.numbers[index]; {
+		case number == 0:
+			v.known.numbers[index] = v.take(from.at(index)) + 1
+		case v.dict != nil:
+			v.ids = append(v.ids, number-1)
+		default:
+			v.append(from.at(index))
 		}
 	}
+}
+
+// take takes in a text, and returns its number while there is a dictionary.
+func (v *texts) take(text []byte) (number uint32) {
+	if v.dict == nil {
+		v.ofPage.take(text)
+		v.append(text)
+		return 0
+	}
+	number, fresh := v.dict.add(text)
+	v.ids = append(v.ids, number)
+	if fresh {
+		v.ofPage.take(text)
+	}
+	if v.dict.size() > dictBytes {
+		v.giveUp()
+	}
+	return number
 }
 
 // append stores a text by itself.
@@ -87,6 +151,9 @@ func (v *texts) giveUp() {
 		v.own.reset()
 	}
 }
+
+// memory is what is held beside the page's values, in bytes.
+func (v *texts) memory() int64 { return v.own.memory() + 4*int64(cap(v.known.numbers)) }
 
 func (v *texts) size() int64 { return int64(len(v.bytes) + 4*len(v.lengths) + 4*len(v.ids)) }
 
@@ -165,6 +232,7 @@ func (v *texts) file() bounds {
 func (v *texts) endPage() {
 	v.spans.endPage()
 	v.bytes, v.lengths, v.ids = v.bytes[:0], v.lengths[:0], v.ids[:0]
+	v.known.forget()
 	if cap(v.bytes) > v.spare {
 		v.bytes = nil // long texts came by
 	}

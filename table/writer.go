@@ -385,7 +385,8 @@ func (w *writer) checkPartitions(columns []string, version int64) error {
 	return fmt.Errorf("table version %d is partitioned by %q, and the files of this batch by %q; run the batch again", version, columns, w.partitioner.columns)
 }
 
-// recordBytes is what a record's buffers take. Buffers that columns share count for each.
+// recordBytes is what a record's buffers take. Buffers that columns share count for each, and texts in a dictionary as often
+// as they are referred to on average.
 func recordBytes(record arrow.Record) int64 {
 	var n int64
 	for _, c := range record.Columns() {
@@ -403,6 +404,10 @@ func dataBytes(d arrow.ArrayData) int64 {
 	}
 	for _, c := range d.Children() {
 		n += dataBytes(c)
+	}
+	if d.DataType().ID() == arrow.DICTIONARY && d.Len() > 0 {
+		texts := d.Dictionary()
+		n += int64(d.Len()) * dataBytes(texts) / int64(max(texts.Len(), 1))
 	}
 	return n
 }
