@@ -77,6 +77,7 @@ type Engine struct {
 	pendingPlan offsetlog.Plan
 
 	waitingSince time.Time        // for MinRecords and MaxDelay
+	tick         time.Time        // of an Interval, the next one
 	requests     map[string]int64 // before the step that is being made
 
 	journal journal

@@ -52,7 +52,8 @@ type Settings struct {
 	// KeepPlans is how many plans stay in the offset log, so that a table that went back can be brought forward; default
 	// 100.
 	KeepPlans int64
-	// Poll is the pause between two looks of a Continuous trigger at a source that has nothing new; default 100 ms.
+	// Poll is the pause between two looks of a Continuous trigger at a source that has nothing new and cannot tell when it
+	// has; default one second.
 	Poll time.Duration
 }
 
@@ -62,7 +63,12 @@ const (
 	emptyBatches = 100
 	emptyFor     = 10 * time.Minute
 
-	defaultPoll = 100 * time.Millisecond
+	defaultPoll = time.Second
+	// Looks that find nothing take at most one part in lookShare of the time, unless they are longestPoll apart already.
+	lookShare   = 200
+	longestPoll = 10 * time.Second
+	// fewPause is between two looks while too few records wait for more of them.
+	fewPause = 100 * time.Millisecond
 	// flushRows is the size of the Arrow records that travel from decoder to table, unless their bytes are too many before.
 	flushRows = 16384
 	// flushShare is the part of the decoder's memory that a record may take: one is filled, one waits, one is written.

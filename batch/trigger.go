@@ -8,58 +8,84 @@ import (
 	"github.com/sluicedata/sluice/source"
 )
 
+// found is what a look at the source came to.
+type found int
+
+const (
+	nothing found = iota
+	few           // records, which wait for more of them
+	all           // of what there was is in the table
+	part          // of it is, and there is more
+)
+
 // loop plans and runs new batches until the trigger, MaxBatches or ctx ends it.
 func (e *Engine) loop(ctx context.Context, done int64) error {
-	if e.Settings.Trigger.Kind == AvailableNow {
+	kind := e.Settings.Trigger.Kind
+	if kind == AvailableNow {
 		if err := e.Source.Bound(ctx); err != nil {
 			return err
 		}
 	}
-	next := time.Now()
+	e.tick = time.Now()
 	for !e.enough(done) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		ran, more, err := e.step(ctx)
+		begun := time.Now()
+		got, err := e.step(ctx)
 		if err == nil {
 			err = e.works(ctx)
 		}
 		if err != nil {
 			return err
 		}
-		if ran {
+		if got >= all {
 			done++
 		}
-		if more || ran && e.Settings.Trigger.Kind != Interval {
+		switch {
+		case got == part, got == all && kind != Interval:
 			continue
-		}
-		pause := e.Settings.Poll
-		switch e.Settings.Trigger.Kind {
-		case AvailableNow:
+		case kind == AvailableNow:
 			return nil
-		case Interval:
-			for !next.After(time.Now()) {
-				next = next.Add(e.Settings.Trigger.Every)
-			}
-			pause = time.Until(next)
 		}
-		if err := e.wait(ctx, pause); err != nil {
+		if err := e.wait(ctx, got, time.Since(begun)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// wait pauses. A position behind empty batches that has waited long is committed first.
-func (e *Engine) wait(ctx context.Context, pause time.Duration) error {
+// wait pauses after a look at the source that took so long. A position behind empty batches that has waited long is
+// committed first.
+func (e *Engine) wait(ctx context.Context, got found, took time.Duration) error {
 	if time.Since(e.committedAt) >= emptyFor {
 		if err := e.commitPending(ctx); err != nil {
 			return err
 		}
 	}
+	pause, pass := e.pause(got, took)
 	if e.Events.Waits != nil {
 		e.Events.Waits(pause)
 	}
+	return pass(ctx, pause)
+}
+
+// pause says how long to wait, and how.
+func (e *Engine) pause(got found, took time.Duration) (time.Duration, func(context.Context, time.Duration) error) {
+	switch {
+	case e.Settings.Trigger.Kind == Interval:
+		for !e.tick.After(time.Now()) {
+			e.tick = e.tick.Add(e.Settings.Trigger.Every)
+		}
+		return time.Until(e.tick), sleep
+	case got == few:
+		return min(fewPause, e.Settings.MaxDelay-time.Since(e.waitingSince)), sleep
+	default:
+		return max(e.Settings.Poll, min(took*lookShare, longestPoll)), e.Source.Await
+	}
+}
+
+func sleep(ctx context.Context, pause time.Duration) error {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
 	select {
@@ -71,21 +97,21 @@ func (e *Engine) wait(ctx context.Context, pause time.Duration) error {
 }
 
 // step plans the next batch, if there is one to plan, and runs it.
-func (e *Engine) step(ctx context.Context) (ran, more bool, err error) {
+func (e *Engine) step(ctx context.Context) (found, error) {
 	e.countRequests()
 	begun := time.Now()
 	planned, err := e.Source.Next(ctx, e.Settings.Limits)
 	if err != nil {
-		return false, false, err
+		return nothing, err
 	}
 	for _, n := range planned.Notices {
 		e.Events.notice(n)
 	}
 	if len(planned.Ranges) == 0 {
-		return false, false, e.tellLag(ctx, true)
+		return nothing, e.tellLag(ctx, true)
 	}
 	if e.tooFew(planned) {
-		return false, false, nil
+		return few, nil
 	}
 	e.waitingSince = time.Time{}
 	plan, err := e.plan(ctx, planned)
@@ -94,9 +120,13 @@ func (e *Engine) step(ctx context.Context) (ran, more bool, err error) {
 		err = e.tellLag(ctx, false)
 	}
 	if err != nil {
-		return false, false, err
+		return nothing, err
 	}
-	return true, planned.More, e.runBatch(ctx, plan, false)
+	got := all
+	if planned.More {
+		got = part
+	}
+	return got, e.runBatch(ctx, plan, false)
 }
 
 func (e *Engine) tellLag(ctx context.Context, waiting bool) error {

@@ -165,11 +165,8 @@ func settings(f *File, o BuildOptions) batch.Settings {
 	case PolicyQuarantine:
 		s.OnError = batch.Quarantine
 	}
-	if f.Source.Files != nil {
-		s.Poll = time.Second // each look lists the folder
-		if isRemote(f.Source.Files.Root) {
-			s.Poll = remotePoll
-		}
+	if f.Source.Files != nil && isRemote(f.Source.Files.Root) {
+		s.Poll = remotePoll
 	}
 	return s
 }

@@ -33,6 +33,11 @@ type Source interface {
 	// records.
 	Next(ctx context.Context, limits Limits) (Planned, error)
 
+	// Await waits after a call of Next that found nothing: until there may be something, at most for the time given. Where
+	// nobody can tell, it waits for all of it. Its error is that of ctx; what else goes wrong is for the next call of Next to
+	// find.
+	Await(ctx context.Context, longest time.Duration) error
+
 	// Advance moves the position past a batch whose plan has been recorded.
 	Advance(batch int64, ranges []offsetlog.Range)
 

@@ -34,6 +34,7 @@ type Source struct {
 	cfg      Config
 	cluster  *cluster
 	sizes    *sizes
+	watch    *watch
 	noted    map[string]bool     // notices of Next that were given
 	unpinned bool                // the positions hold what no recorded plan holds yet
 	ends     map[partition]int64 // where Bound stops Next; nil: nowhere
@@ -62,15 +63,17 @@ func New(cfg Config) (*Source, error) {
 		cfg:       cfg,
 		cluster:   newCluster(client, cfg),
 		sizes:     newSizes(),
+		watch:     newWatch(),
 		noted:     map[string]bool{},
 		positions: positions{},
 		stalls:    map[string]stall{},
 	}, nil
 }
 
-// Close ends the connections. It returns nil.
+// Close ends the connections, and with them what waits for answers. It returns nil.
 func (s *Source) Close() error {
 	s.cluster.client.Close()
+	s.watch.running.Wait()
 	return nil
 }
 
