@@ -124,7 +124,7 @@ func (c *Create) checkProperties() []error {
 			faults = append(faults, fmt.Errorf("table property %s: %q asks for a table feature that Sluice does not create; leave it out", key, value))
 		}
 	}
-	if _, err := codecOf(c.Properties); err != nil {
+	if _, err := codecOf(c.Properties, nil); err != nil {
 		faults = append(faults, err)
 	}
 	if _, err := compactOf(c.Properties); err != nil {

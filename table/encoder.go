@@ -38,9 +38,9 @@ type layout struct {
 }
 
 // newLayout returns the layout of files that hold the struct's fields, as a table's properties want them.
-func newLayout(t *schema.Type, properties map[string]string, engine string) (l *layout, err error) {
+func newLayout(t *schema.Type, properties map[string]string, engine string, zstd compressor) (l *layout, err error) {
 	l = &layout{}
-	if l.codec, err = codecOf(properties); err != nil {
+	if l.codec, err = codecOf(properties, zstd); err != nil {
 		return nil, err
 	}
 	if l.compact, err = compactOf(properties); err != nil {

@@ -15,7 +15,7 @@ func (s *Snapshot) Export(ctx context.Context, options ScanOptions, w io.Writer)
 	if err != nil {
 		return 0, err
 	}
-	l, err := newLayout(wanted, s.Properties(), s.table.engine())
+	l, err := newLayout(wanted, s.Properties(), s.table.engine(), s.table.zstd)
 	if err != nil {
 		return 0, err
 	}

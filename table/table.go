@@ -39,6 +39,7 @@ type Table struct {
 	store   storage.Store
 	log     *commitlog.Log
 	options Options
+	zstd    compressor
 }
 
 // New returns the table whose folder is the store's root. It does no I/O, and the table need not exist.
@@ -52,7 +53,7 @@ func New(store storage.Store, options Options) *Table {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
-	return &Table{store: store, log: commitlog.New(store), options: options}
+	return &Table{store: store, log: commitlog.New(store), options: options, zstd: newZstd()}
 }
 
 // Log is the table's transaction log, for who has to see commits as they are.

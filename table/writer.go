@@ -86,7 +86,7 @@ func newWriter(t *Table, s *schema.Type, partitions []string, properties map[str
 	if err := errors.Join(checkStorable("", stored)...); err != nil {
 		return nil, err
 	}
-	if w.layout, err = newLayout(stored, properties, t.engine()); err != nil {
+	if w.layout, err = newLayout(stored, properties, t.engine(), t.zstd); err != nil {
 		return nil, err
 	}
 	w.keepOpen = int(min(int64(t.options.OpenFiles), max(1, t.options.Memory.Room()/4/int64(openPageBytes*len(w.layout.leaves)))))

@@ -39,7 +39,7 @@ func binary(tb testing.TB, name string) string {
 		}
 		build := exec.Command("go", "build", "-o", program.folder+"/", "./cmd/sluice", "./internal/events/cmd/generate")
 		build.Dir = interop.Root(tb)
-		build.Env = append(os.Environ(), "CGO_ENABLED=0") // as make build has it
+		build.Env = append(os.Environ(), "CGO_ENABLED=0") // as make cross has it: no system calls of a C library
 		if out, err := build.CombinedOutput(); err != nil {
 			program.err = fmt.Errorf("build the programs: %w\n%s", err, out)
 		}

@@ -1,0 +1,8 @@
+//go:build !cgo
+
+package table
+
+import "github.com/parquet-go/parquet-go"
+
+// newZstd is Zstandard in Go, for programs without C.
+func newZstd() compressor { return &parquet.Zstd }
