@@ -5,7 +5,8 @@
 //	make bench RECORDS=300000 ROUNDS=3 ROWS='files|append'
 //	go run ./bench --sluice bin/sluice -o json
 //
-// It owns the list of what is measured (rows.go), the inputs (shape.go), the engines (sluice.go, duckdb.go, deltalake.go, kafka.go, live.go), and the
+// It owns the list of what is measured (rows.go), the inputs (shape.go), the engines (sluice.go, duckdb.go, appends.go, kafka.go, live.go,
+// arrivals.go, and the programs append and latency), and the
 // report (report.go). A row of the list is some work and the contenders that do it; the first is the one that the others are
 // compared with. A new peer is a function that returns a contender, and an entry in rows.go; docs/performance.md has the
 // method and a run's results.

@@ -56,11 +56,14 @@ func (k *broker) stop() error {
 
 // topic is the source of a pipeline: benchmark records in four partitions.
 func (b *bench) topic(ctx context.Context, records int64) (source string, err error) {
+	return b.namedTopic(ctx, fmt.Sprintf("events-%d", records), records)
+}
+
+func (b *bench) namedTopic(ctx context.Context, name string, records int64) (source string, err error) {
 	k, err := b.startBroker(ctx)
 	if err != nil {
 		return "", err
 	}
-	name := fmt.Sprintf("events-%d", records)
 	if !k.topics[name] {
 		fmt.Fprintf(os.Stderr, "make topic %s\n", name)
 		if err := b.generator(ctx, "--records", strconv.FormatInt(records, 10), "--kafka", k.address, "--topic", name, "--partitions", "4"); err != nil {

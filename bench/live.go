@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strconv"
@@ -14,34 +15,40 @@ import (
 
 // service is a run of the program that goes on for ever.
 type service struct {
-	cmd   *exec.Cmd
-	log   *json.Decoder
-	began time.Time
+	cmd    *exec.Cmd
+	stderr io.Reader
+	log    *json.Decoder
+	began  time.Time
 }
 
 // serve starts one. The caller kills it.
 func (b *bench) serve(ctx context.Context, file string) (*service, error) {
-	argv := pinned(1, b.program, "run", file, "--trigger", "continuous", "--log-format", "json")
+	argv := pinned(1, b.program, "run", file, "--trigger", "continuous", "--log-format", "json", "--log-level", "debug")
 	s := &service{cmd: exec.CommandContext(ctx, argv[0], argv[1:]...)}
 	stderr, err := s.cmd.StderrPipe()
 	if err != nil {
 		return nil, err
 	}
-	s.log, s.began = json.NewDecoder(stderr), time.Now()
+	s.stderr, s.log, s.began = stderr, json.NewDecoder(stderr), time.Now()
 	return s, s.cmd.Start()
 }
 
-// untilCommit waits for the next commit and returns how long after the start it was.
-func (s *service) untilCommit() (time.Duration, error) {
+// until waits for the program to say so, and returns how long after the start it did.
+func (s *service) until(says string) (time.Duration, error) {
 	for {
-		var c commit
-		if err := s.log.Decode(&c); err != nil {
-			return 0, fmt.Errorf("the program's log ended without a commit: %w", err)
+		var said struct{ Msg string }
+		if err := s.log.Decode(&said); err != nil {
+			return 0, fmt.Errorf("the program's log ended before %q: %w", says, err)
 		}
-		if c.Msg == "committed" {
+		if said.Msg == says {
 			return time.Since(s.began), nil
 		}
 	}
+}
+
+// unheard has the program say what it likes from now on.
+func (s *service) unheard() {
+	go func() { _, _ = io.Copy(io.Discard, s.stderr) }() // ends with the program
 }
 
 // kill ends it with SIGKILL. An exit status says nothing then.
@@ -51,45 +58,64 @@ func (s *service) kill() sample {
 	return ended(s.cmd, time.Since(s.began))
 }
 
-// starting is the time from the start of the process to its first commit, of records that wait in a topic; kills says how often it was
-// started and killed before.
-func (b *bench) starting(name string, records int64, kills int) contender {
-	w := work{shape: shopEvents(), records: records * 10, codec: "snappy", cores: 1, batch: fmt.Sprintf("max_records: %d", records)}
-	run := func(ctx context.Context, out string) (sample, error) {
+// feed is some work and the source that it comes from, as a pipeline file has it.
+type feed func(ctx context.Context) (w work, source string, err error)
+
+// waitingTopic has so many records a batch, ten times.
+func (b *bench) waitingTopic(records int64) feed {
+	return func(ctx context.Context) (work, string, error) {
+		w := work{shape: shopEvents(), records: records * 10, codec: "snappy", cores: 1, batch: fmt.Sprintf("max_records: %d", records)}
 		source, err := b.topic(ctx, w.records)
+		return w, source, err
+	}
+}
+
+// waitingFolder has ten files of so many records, each of which is a batch.
+func (b *bench) waitingFolder(records int64) feed {
+	return func(ctx context.Context) (work, string, error) {
+		w := work{shape: shopEvents(), records: records * 10, files: 10, codec: "snappy", cores: 1, batch: "max_files: 1"}
+		in, err := b.input(ctx, w.shape, w.records, w.files)
+		return w, in.source(), err
+	}
+}
+
+// starting is the time from the start of the process until it says something; kills says how often it was started and killed before, each
+// time behind its first commit.
+func (b *bench) starting(name string, waits feed, says string, kills int) contender {
+	run := func(ctx context.Context, out string) (sample, error) {
+		w, source, err := waits(ctx)
 		if err != nil {
 			return sample{}, err
 		}
 		file, err := w.pipeline(out, source)
 		for range kills {
 			if err == nil {
-				_, err = b.toFirstCommit(ctx, file)
+				_, err = b.startUntil(ctx, file, "committed")
 			}
 		}
 		if err != nil {
 			return sample{}, err
 		}
-		return b.toFirstCommit(ctx, file)
+		return b.startUntil(ctx, file, says)
 	}
 	return contender{name: name, disk: true, run: run}
 }
 
-func (b *bench) toFirstCommit(ctx context.Context, file string) (sample, error) {
+func (b *bench) startUntil(ctx context.Context, file, says string) (sample, error) {
 	run, err := b.serve(ctx, file)
 	if err != nil {
 		return sample{}, err
 	}
-	took, err := run.untilCommit()
+	took, err := run.until(says)
 	s := run.kill()
 	s.Wall = took.Seconds()
 	return s, err
 }
 
-// idling is what the program takes while its topic has nothing new.
-func (b *bench) idling(lasting time.Duration) contender {
+// idling is what the program takes while its source has nothing new.
+func (b *bench) idling(name string, lasting time.Duration, has feed) contender {
 	run := func(ctx context.Context, out string) (s sample, err error) {
-		w := work{shape: shopEvents(), records: 1000, codec: "snappy", cores: 1}
-		source, err := b.topic(ctx, w.records)
+		w, source, err := has(ctx)
 		if err != nil {
 			return s, err
 		}
@@ -102,22 +128,34 @@ func (b *bench) idling(lasting time.Duration) contender {
 			return s, err
 		}
 		defer run.kill()
-		if _, err := run.untilCommit(); err != nil {
+		if _, err := run.until("waiting for records"); err != nil {
 			return s, err
 		}
-		before, err := accountOf(run.cmd.Process.Pid)
-		if err != nil {
-			return s, err
-		}
-		select {
-		case <-time.After(lasting):
-		case <-ctx.Done():
-			return s, ctx.Err()
-		}
-		after, err := accountOf(run.cmd.Process.Pid)
-		return sample{Wall: lasting.Seconds(), CPU: after.CPU - before.CPU, RSS: after.RSS}, err
+		run.unheard()
+		return run.during(func() error {
+			select {
+			case <-time.After(lasting):
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		})
 	}
-	return contender{name: "Sluice", disk: true, run: run}
+	return contender{name: name, disk: true, run: run}
+}
+
+// during is what the program takes while something else goes on. Its memory is that at the end.
+func (s *service) during(goesOn func() error) (sample, error) {
+	before, err := accountOf(s.cmd.Process.Pid)
+	if err != nil {
+		return sample{}, err
+	}
+	begun := time.Now()
+	if err := goesOn(); err != nil {
+		return sample{}, err
+	}
+	after, err := accountOf(s.cmd.Process.Pid)
+	return sample{Wall: time.Since(begun).Seconds(), CPU: after.CPU - before.CPU, RSS: after.RSS}, err
 }
 
 // accountOf is the processor time and the memory of a process that runs (proc(5)).

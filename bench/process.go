@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -37,4 +38,15 @@ func ended(cmd *exec.Cmd, wall time.Duration) sample {
 		s.RSS = usage.Maxrss * 1024 // getrusage(2): KiB on Linux, the only system with a taskset
 	}
 	return s
+}
+
+// built is one of the benchmark's own programs. Go makes it anew only when it has changed.
+func (b *bench) built(ctx context.Context, name string) (string, error) {
+	program := filepath.Join(b.memory, name)
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", program, "./bench/"+name)
+	cmd.Dir = b.root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build %s: %w\n%s", name, err, out)
+	}
+	return program, nil
 }

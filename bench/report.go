@@ -89,6 +89,12 @@ func median(of []float64) float64 {
 	return (sorted[half-1] + sorted[half]) / 2
 }
 
+// quantile is the least number that so large a part of them do not exceed.
+func quantile(of []float64, part float64) float64 {
+	sorted := slices.Sorted(slices.Values(of))
+	return sorted[min(int(part*float64(len(sorted))), len(sorted)-1)]
+}
+
 // spread is median and range.
 func spread(of []float64) string {
 	return fmt.Sprintf("%s (%s–%s)", digits(median(of)), digits(slices.Min(of)), digits(slices.Max(of)))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strconv"
 	"time"
 )
@@ -20,7 +21,9 @@ func (b *bench) rows() []row {
 		b.scaling(snappy),
 		b.topics(snappy),
 		b.starts(),
-		{name: "idle for 20 s, continuous", contenders: []contender{b.idling(20 * time.Second)}},
+		b.looks(),
+		b.idle(20 * time.Second),
+		b.latencies(10_000, 1000),
 		b.appends(appends{commits: 100, rows: 2500}),
 	}
 	for _, s := range []struct {
@@ -59,7 +62,45 @@ func (b *bench) starts() row {
 	const waiting = 10_000
 	return row{
 		name: "start to first commit of 10,000 records in a topic", means: "wall: until that commit",
-		contenders: []contender{b.starting("Sluice, first run", waiting, 0), b.starting("Sluice, after kill -9", waiting, 1)},
+		contenders: []contender{
+			b.starting("Sluice, first run", b.waitingTopic(waiting), "committed", 0),
+			b.starting("Sluice, after kill -9", b.waitingTopic(waiting), "committed", 1),
+		},
+	}
+}
+
+// looks is how soon a process that starts has planned a batch.
+func (b *bench) looks() row {
+	const waiting = 1000
+	return row{
+		name: "start to first plan", means: "wall: until the plan is stored",
+		contenders: []contender{
+			b.starting("Sluice, folder, first run", b.waitingFolder(waiting), "planned", 0),
+			b.starting("Sluice, folder, after kill -9", b.waitingFolder(waiting), "planned", 1),
+			b.starting("Sluice, topic, first run", b.waitingTopic(waiting), "planned", 0),
+			b.starting("Sluice, topic, after kill -9", b.waitingTopic(waiting), "planned", 1),
+		},
+	}
+}
+
+// idle is what a run takes that waits for records.
+func (b *bench) idle(lasting time.Duration) row {
+	return row{
+		name: "idle, continuous", means: "CPU: of the wall time; RSS: at its end",
+		contenders: []contender{b.idling("Sluice, topic", lasting, b.waitingTopic(1000)), b.idling("Sluice, folder", lasting, b.waitingFolder(1000))},
+	}
+}
+
+// latencies are how soon records are in the table, with batches as they come and with one each ten milliseconds.
+func (b *bench) latencies(records, perSecond int) row {
+	unbounded := arrivals{records, perSecond, ""}
+	paced := arrivals{records, perSecond, "min_records: 1000000, max_delay: 10ms"}
+	return row{
+		name: fmt.Sprintf("latency at %d records a second", perSecond), means: "wall: from a record's acknowledgement to the version that has it; RSS: at the end",
+		contenders: []contender{
+			b.arriving("Sluice, max_delay: 10ms, median", paced, 0.5), b.arriving("the same, 99 of 100", paced, 0.99),
+			b.arriving("Sluice, no delay, median", unbounded, 0.5), b.arriving("the same, 99 of 100", unbounded, 0.99),
+		},
 	}
 }
 
@@ -68,7 +109,7 @@ func (b *bench) appends(a appends) row {
 	whole := func(c []commit) []commit { return c }
 	return row{
 		name: "appends of " + strconv.FormatInt(a.rows, 10) + " rows", means: "wall: median of an append; the rest: of the whole run", columns: eventColumns,
-		contenders: []contender{b.sluiceAppends("Sluice, a batch each", a, whole), b.deltalake(a)},
+		contenders: []contender{b.library(a), b.deltalake(a), b.sluiceAppends("Sluice, a batch each", a, whole)},
 	}
 }
 

@@ -46,6 +46,15 @@ var eventColumns = []column{
 	{"mobile", "boolean"},
 }
 
+// structOf is columns as one type, in Spark's spelling.
+func structOf(columns []column) string {
+	fields := make([]string, len(columns))
+	for i, c := range columns {
+		fields[i] = c.name + ":" + c.ddl
+	}
+	return "struct<" + strings.Join(fields, ",") + ">"
+}
+
 // shopEvents are the benchmark record: 355 bytes, 11 fields.
 func shopEvents() shape { return shape{name: "events", columns: eventColumns} }
 

@@ -40,8 +40,11 @@ func (b *bench) runSluice(ctx context.Context, w work, out string, flags ...stri
 	if err != nil {
 		return sample{}, nil, err
 	}
-	return b.runPipeline(ctx, w, out, fmt.Sprintf("files: {path: '%s', settle: 0s}", in.folder), flags...)
+	return b.runPipeline(ctx, w, out, in.source(), flags...)
 }
+
+// source is the input as a pipeline file has it.
+func (in input) source() string { return fmt.Sprintf("files: {path: '%s', settle: 0s}", in.folder) }
 
 // runPipeline runs the program over a source, to the end of what is there.
 func (b *bench) runPipeline(ctx context.Context, w work, out, source string, flags ...string) (sample, []byte, error) {

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+)
+
+// arrivals are records that come at a pace to a topic that the program reads.
+type arrivals struct {
+	records   int
+	perSecond int
+	batch     string // limits of a batch, as a YAML mapping
+}
+
+// arriving is the time from a record's acknowledgement to the version that has it, of a part of the records: 0.5 is the median. The rest of
+// the sample is what the program takes meanwhile.
+func (b *bench) arriving(name string, a arrivals, part float64) contender {
+	run := func(ctx context.Context, out string) (s sample, err error) {
+		latency, err := b.built(ctx, "latency")
+		if err != nil {
+			return s, err
+		}
+		topic := "arrivals-" + filepath.Base(out)
+		source, err := b.namedTopic(ctx, topic, 0)
+		if err != nil {
+			return s, err
+		}
+		file, err := work{shape: shopEvents(), codec: "snappy", batch: a.batch}.pipeline(out, source)
+		if err != nil {
+			return s, err
+		}
+		run, err := b.serve(ctx, file)
+		if err != nil {
+			return s, err
+		}
+		defer run.kill()
+		if _, err := run.until("waiting for records"); err != nil {
+			return s, err
+		}
+		run.unheard()
+		var seconds []float64
+		s, err = run.during(func() error {
+			_, got, err := runProcess(ctx, []string{latency, b.broker.address, topic, filepath.Join(out, "table"), strconv.Itoa(a.records), strconv.Itoa(a.perSecond)})
+			return errors.Join(err, json.Unmarshal(got.stdout, &seconds))
+		})
+		if err == nil && len(seconds) != a.records {
+			err = fmt.Errorf("the times of %d records instead of %d", len(seconds), a.records)
+		}
+		if err != nil {
+			return s, err
+		}
+		s.Wall, s.Records = quantile(seconds, part), int64(a.records)
+		return s, nil
+	}
+	return contender{name: name, disk: true, run: run}
+}
