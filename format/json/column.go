@@ -3,6 +3,7 @@ package json
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 
 	"github.com/sluicedata/sluice/schema"
 )
@@ -118,11 +119,26 @@ func (c *column) appendBool(v bool) {
 	c.n++
 }
 
-// appendBits appends a value of fixed width from the low bits of v.
+// append64 appends a value of eight bytes.
+func (c *column) append64(v uint64) {
+	at := len(c.data)
+	if at+8 > cap(c.data) {
+		c.grow()
+	}
+	c.data = c.data[:at+8]
+	putWord(c.data, at, v)
+	c.n++
+}
+
+// grow makes room for some more data.
+func (c *column) grow() { c.data = slices.Grow(c.data, 64) }
+
+// appendBits appends a value of fixed width, sixteen bytes aside, from the low bits of v.
 func (c *column) appendBits(v uint64) {
 	switch c.width {
 	case 8:
-		c.data = binary.LittleEndian.AppendUint64(c.data, v)
+		c.append64(v)
+		return
 	case 4:
 		c.data = binary.LittleEndian.AppendUint32(c.data, uint32(v))
 	case 2:

@@ -24,7 +24,7 @@ func (n *node) grow(path format.Path, name string, col *column) error {
 			return err
 		}
 		if t.op == takeString {
-			t.op = takeRecord
+			t.op, t.take = takeRecord, takes[takeRecord]
 		}
 		t.column = name
 		n.takers = append(n.takers, t)
@@ -66,13 +66,13 @@ func (n *node) step(s format.Step, place, column string) (*node, error) {
 	at := slices.IndexFunc(n.takers, func(t taker) bool { return t.op == want })
 	if at < 0 {
 		at = len(n.takers)
-		n.takers = append(n.takers, taker{op: want, column: column})
+		n.takers = append(n.takers, taker{op: want, take: takes[want], column: column})
 		if want == enterObject {
 			n.takers[at].members = newMembers(nil, place)
 		}
 	}
 	if want == enterObject {
-		return n.takers[at].members.member(s.Field).node, nil
+		return n.takers[at].members.field(s.Field).node, nil
 	}
 	return n.takers[at].element(s.Index), nil
 }
@@ -86,8 +86,9 @@ func placeName(place string) string {
 
 // newTaker returns what fills a column, and the columns inside it.
 func newTaker(col *column, place string) (taker, error) {
-	t := taker{op: ops[col.typ.Kind], col: col}
-	switch t.op {
+	op := ops[col.typ.Kind]
+	t := taker{op: op, take: takes[op], col: col}
+	switch op {
 	case 0:
 		return taker{}, fmt.Errorf("the type %s is not known to format json", col.typ)
 	case takeArray:
@@ -106,7 +107,7 @@ func newTaker(col *column, place string) (taker, error) {
 			if err != nil {
 				return taker{}, err
 			}
-			f := t.members.member(name)
+			f := t.members.field(name)
 			f.node.takers = append(f.node.takers, sub)
 			f.node.cols = append(f.node.cols, kid)
 		}
@@ -161,7 +162,8 @@ func settleObjects(objects []*members, counted bool) {
 	var names []string
 	for i, m := range objects {
 		m.uncount = !counted || i > 0
-		for _, f := range m.fields {
+		for _, f := range m.wanted {
+			f.taker = f.node.taker()
 			if byName[f.name] == nil {
 				names = append(names, f.name)
 			}
@@ -170,8 +172,8 @@ func settleObjects(objects []*members, counted bool) {
 	}
 	for _, name := range names {
 		for _, m := range objects {
-			if m.slots[name] == nil {
-				m.slots[name] = &slot{}
+			if m.byName[name] == nil {
+				m.byName[name] = &field{}
 			}
 		}
 		settle(byName[name], counted)

@@ -35,6 +35,7 @@ type Decoder struct {
 
 	columns []*column // as given to New
 	root    node
+	top     *taker // of the root
 	shape   string // see recordShape
 	meta    []metaColumn
 	rows    int
@@ -67,7 +68,7 @@ func New(columns []format.Column, options Options) (*Decoder, error) {
 		return nil, fmt.Errorf("compile the columns for format json: %s", strings.Join(faults, "\n"))
 	}
 	settle([]*node{&d.root}, true)
-	d.shape = d.root.recordShape()
+	d.top, d.shape = d.root.taker(), d.root.recordShape()
 	d.schema = arrow.NewSchema(fields, nil)
 	return d, nil
 }
@@ -105,7 +106,7 @@ func (d *Decoder) Decode(b *source.Block, bad func(format.Bad) error) error {
 	}
 	faults := b.Faults
 	for i, value := range b.Values {
-		d.reason, d.column, d.path = "", "", d.path[:0]
+		d.column, d.path = "", d.path[:0]
 		for len(faults) > 0 && faults[0].Index < i {
 			faults = faults[1:]
 		}
@@ -160,7 +161,9 @@ func (d *Decoder) record(value []byte) bool {
 	case d.buf[p] == 'n' && d.shape != "":
 		p = d.mismatch(p, d.shape)
 	default:
-		p = d.value(&d.root, p)
+		if p = d.top.take(d, d.top, p); p < 0 {
+			d.blame(d.top)
+		}
 	}
 	return d.finish(p)
 }

@@ -13,12 +13,13 @@ func FuzzNumber(f *testing.F) {
 	for _, seed := range []string{
 		"0", "-0", "7", "12345678", "-123456789012345678", "1234567890123456789", "0.5", "-0.0", "19.90", "1.000000000000000001", "00", "-", "1.", ".5",
 		"1e3", "9007199254740993", "16777217", "0.1234567", "127", "128", "-128", "32768", "99999999.99", "100000000.00", "123456789.12345678", "1.2.3", "12a",
+		"9223372036854775807", "9223372036854775808", "-9223372036854775808", "18446744073709551616", "012345678", "123456789012345678901234567890",
 	} {
 		f.Add([]byte(seed))
 	}
 	types := []string{"tinyint", "smallint", "int", "bigint", "float", "double", "decimal(4,2)", "decimal(10,2)", "decimal(18,18)", "decimal(38,9)"}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if len(text) == 0 || bytes.ContainsAny(text, " \t\r\n") {
+		if len(text) == 0 || text[0] == 'n' || text[0] == '"' || bytes.ContainsAny(text, " \t\r\n") {
 			return
 		}
 		for _, ddl := range types {
@@ -27,19 +28,18 @@ func FuzzNumber(f *testing.F) {
 				t.Fatal(err)
 			}
 			var d Decoder
-			fast, slow := newColumn(typ, true), newColumn(typ, true)
 			if d.load(text) < 0 {
 				return
 			}
-			n, q := d.short(0)
-			if q != len(text) || !n.append(fast) {
-				continue
+			fast, slow := newColumn(typ, true), newColumn(typ, true)
+			taker, err := newTaker(fast, "")
+			if err != nil {
+				t.Fatal(err)
 			}
-			if !isNumber(text) {
-				t.Fatalf("%q is taken for a number", text)
-			}
-			if reason := appendNumber(slow, text); reason != "" || !bytes.Equal(fast.data, slow.data) {
-				t.Errorf("%q as %s: %x, want %x %s", text, ddl, fast.data, slow.data, reason)
+			taken := taker.take(&d, &taker, 0) == len(text)
+			want := isNumber(text) && appendNumber(slow, text) == ""
+			if taken != want || want && !bytes.Equal(fast.data, slow.data) {
+				t.Errorf("%q as %s: taken is %t, want %t; %x, want %x", text, ddl, taken, want, fast.data, slow.data)
 			}
 		}
 	})
@@ -82,4 +82,24 @@ func TestSpecialBytesAreFoundAmongAnyOthers(t *testing.T) {
 			}
 		}
 	}
+}
+
+// FuzzCopyPlain holds the copying of strings against a loop over their bytes, whatever room there is for them.
+func FuzzCopyPlain(f *testing.F) {
+	for _, seed := range []string{"", "short", "sixteen bytes 16", "seventeen bytes 17", "a\\n", "\x00", "é", "before é behind it and further", "tab\t", "0123456789012345678901234567890123456789"} {
+		f.Add(seed, uint8(64))
+		f.Add(seed+`"`, uint8(20))
+	}
+	f.Fuzz(func(t *testing.T, text string, room uint8) {
+		var s scanner
+		if s.load([]byte(`"`+text)) < 0 {
+			return
+		}
+		dst := bytes.Repeat([]byte{'x'}, int(room)+1)
+		n := copyPlain(place(dst, 0), place(s.buf, 1), int(room))
+		want := bytes.IndexFunc(s.buf[1:], func(r rune) bool { return r < ' ' || r == '"' || r == '\\' || r > '\x7F' })
+		if n != want && (n > want || n < int(room)-15) || !bytes.Equal(dst[:n], s.buf[1:1+n]) || dst[room] != 'x' {
+			t.Errorf("%q with room for %d: %d bytes %q, want %d", text, room, n, dst, want)
+		}
+	})
 }

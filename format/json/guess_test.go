@@ -75,6 +75,27 @@ func TestEveryChangedByteIsReadAsWithoutExpectations(t *testing.T) {
 	}
 }
 
+// TestExpectedNamesOfEveryLengthAreReadToTheirEnd changes every byte of a record with names of many lengths.
+func TestExpectedNamesOfEveryLengthAreReadToTheirEnd(t *testing.T) {
+	var specs, fields []string
+	for n := 1; n <= 24; n++ {
+		name := strings.Repeat("n", n)
+		specs, fields = append(specs, name+" int"), append(fields, `"`+name+`":1`)
+	}
+	record := "{" + strings.Join(fields, ",") + "}"
+	trained := newDecoder(t, specs...)
+	for i := range len(record) {
+		changed := []byte(record)
+		changed[i] ^= 1
+		decode(t, trained, block(record))
+		rows, bad := decode(t, trained, block(string(changed)))
+		wantRows, wantBad := decode(t, newDecoder(t, specs...), block(string(changed)))
+		if !slices.Equal(rows, wantRows) || cmp.Diff(bad, wantBad) != "" {
+			t.Fatalf("%q gives %q %v to a trained decoder, %q %v to another one", changed, rows, bad, wantRows, wantBad)
+		}
+	}
+}
+
 // TestFieldsBehindUnrememberedOnesAreThoseOfTheirObject has an unknown name, too long to be remembered, in objects of two kinds.
 func TestFieldsBehindUnrememberedOnesAreThoseOfTheirObject(t *testing.T) {
 	long := `"` + strings.Repeat("n", 300) + `":0`

@@ -22,7 +22,7 @@ type mapKeys struct {
 // mapping reads the object at p into a map. When a key occurs twice the object is read again, without the first of the two.
 func (d *Decoder) mapping(t *taker, p int) int {
 	if d.buf[p] != '{' {
-		return d.mismatch(p, "an object")
+		return d.unlike(t, p)
 	}
 	k := t.keys
 	k.drop = k.drop[:0]

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/bits"
-	"slices"
 	"unicode/utf8"
 	"unsafe"
 )
@@ -130,6 +129,11 @@ func word(buf []byte, p int) uint64 {
 	return binary.LittleEndian.Uint64((*[8]byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(buf)), p))[:])
 }
 
+// byteAt is word for one byte.
+func byteAt(buf []byte, p int) byte {
+	return *(*byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(buf)), p))
+}
+
 // putWord is the way back, to a place within dst's capacity.
 func putWord(dst []byte, at int, w uint64) {
 	binary.LittleEndian.PutUint64((*[8]byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(dst)), at))[:], w)
@@ -157,22 +161,43 @@ func (s *scanner) plain(p int) int {
 	}
 }
 
-// appendPlain appends the bytes that plain passes over to dst, in the same pass, and returns dst and their end.
-func (s *scanner) appendPlain(dst []byte, p int) ([]byte, int) {
-	buf, high, n := s.buf, s.high, len(dst)
-	for {
-		for last := cap(dst) - 8; n <= last; n, p = n+8, p+8 {
-			w := word(buf, p)
-			putWord(dst, n, w)
-			high |= w
-			if m := special(w); m != 0 {
-				s.high = high
-				k := bits.TrailingZeros64(m) >> 3
-				return dst[:n+k], p + k
-			}
+// copyPlain copies the string that begins at from in a scanner's buffer up to the first byte that is a quote, a backslash, a control
+// character or none of ASCII, and returns how many bytes that are. It ends as well where to has no room for sixteen bytes more: that many
+// are copied in one step, also of what stands behind the end.
+func copyPlain(to, from unsafe.Pointer, room int) (n int) {
+	for ; n <= room-16; n += 16 {
+		v, w := load(from, n), load(from, n+8)
+		store(to, n, v)
+		store(to, n+8, w)
+		inV, inW := unusual(v), unusual(w)
+		if (inV|inW)&highBits == 0 {
+			continue
 		}
-		dst = slices.Grow(dst[:n], 64)
+		if inV &= highBits; inV == 0 {
+			n, inV = n+8, inW&highBits
+		}
+		return n + bits.TrailingZeros64(inV)>>3
 	}
+	return n
+}
+
+// place points to a byte within b's capacity.
+func place(b []byte, p int) unsafe.Pointer { return unsafe.Add(unsafe.Pointer(unsafe.SliceData(b)), p) }
+
+func load(p unsafe.Pointer, at int) uint64 {
+	return binary.LittleEndian.Uint64((*[8]byte)(unsafe.Add(p, at))[:])
+}
+
+func store(p unsafe.Pointer, at int, w uint64) {
+	binary.LittleEndian.PutUint64((*[8]byte)(unsafe.Add(p, at))[:], w)
+}
+
+// unusual has the high bit of the lowest byte of w that is a quote, a backslash, a control character or none of ASCII. Other bits
+// than the high ones, and those above that byte, mean nothing.
+func unusual(w uint64) uint64 {
+	quote := w ^ lowBits*0x02 // as in special
+	slash := w ^ lowBits*'\\'
+	return (quote - lowBits*(' '+1)) | (slash - lowBits) | w
 }
 
 // skip checks the value at p against the grammar.
@@ -219,11 +244,12 @@ func (s *scanner) number(p int) int {
 
 func (s *scanner) enter(p int) bool {
 	s.depth++
-	if s.depth > MaxDepth {
-		s.refuse("byte %d: nested more than %d deep", p, MaxDepth)
-		return false
-	}
-	return true
+	return s.depth <= MaxDepth || s.tooDeep(p)
+}
+
+func (s *scanner) tooDeep(p int) bool {
+	s.refuse("byte %d: nested more than %d deep", p, MaxDepth)
+	return false
 }
 
 func (s *scanner) skipArray(p int) int {

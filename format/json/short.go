@@ -24,38 +24,48 @@ func (s *scanner) short(p int) (n short, end int) {
 		p++
 	}
 	first := p
-	n.digits, p = digits(s.buf, p)
-	count := p - first
+	v, count := digits(s.buf, p)
+	n.digits, p = v, p+count
 	if count == 0 || count > 1 && s.buf[first] == '0' {
 		return n, -1
 	}
 	if s.buf[p] == '.' {
-		point := p
-		fraction := uint64(0)
-		fraction, p = digits(s.buf, p+1)
-		if n.decimals = p - point - 1; n.decimals == 0 || n.decimals > maxShortDigits {
+		fraction, count := digits(s.buf, p+1)
+		if count == 0 || count > maxShortDigits {
 			return n, -1
 		}
-		n.digits = n.digits*powers[n.decimals] + fraction
+		n.digits, n.decimals, p = n.digits*powers[count]+fraction, count, p+1+count
 	}
-	if count+n.decimals > maxShortDigits || s.buf[p]|0x20 == 'e' {
+	if count+n.decimals > maxShortDigits || isFraction(s.buf[p]) {
 		return n, -1
 	}
 	return n, p
 }
 
-// digits reads the decimal digits from p on and returns their end. Beyond 64 bits the value means nothing.
-func digits(b []byte, p int) (uint64, int) {
-	v, n := leadingDigits(word(b, p))
-	p += n
-	for n == 8 {
-		var more uint64
-		more, n = leadingDigits(word(b, p))
-		v = v*powers[n] + more
-		p += n
+// digits reads the decimal digits from p on and returns their value and number. Beyond 64 bits the value means nothing.
+func digits(b []byte, p int) (v uint64, n int) {
+	if v, n = leadingDigits(word(b, p)); n == 8 {
+		return moreDigits(b, p, v)
 	}
-	return v, p
+	return v, n
 }
+
+// moreDigits is digits where the first eight have the value v.
+func moreDigits(b []byte, p int, v uint64) (_ uint64, n int) {
+	for more := 8; more == 8; {
+		var w uint64
+		n += 8
+		w, more = leadingDigits(word(b, p+n))
+		v = v*powers[more] + w
+		if more < 8 {
+			n += more
+		}
+	}
+	return v, n
+}
+
+// isFraction says whether a number whose digits end in front of c goes on.
+func isFraction(c byte) bool { return c == '.' || c|0x20 == 'e' }
 
 // leadingDigits returns the value and the number of the digits that eight bytes begin with, in a few steps on all of them at
 // once, since a loop ends at another length for every number, which processors don't foresee.
@@ -74,6 +84,14 @@ var powers = [...]uint64{
 	1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
 }
 
+// exactPowers has those that shorts may have, which doubles hold exactly.
+var exactPowers = [maxShortDigits + 1]float64{
+	1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
+}
+
+// maxIntegerDigits is the number of digits of the largest 64-bit integers; that many always fit 64 bits without a sign.
+const maxIntegerDigits = 19
+
 // Up to these bounds digits and powers of ten are exact in floating point, and one division of them rounds once.
 const (
 	maxExactDigits64              = 1 << 53
@@ -87,7 +105,7 @@ func (n short) append(c *column) bool {
 		if n.digits > maxExactDigits64 {
 			return false
 		}
-		v := float64(n.digits) / float64(powers[n.decimals])
+		v := float64(n.digits) / exactPowers[n.decimals]
 		if n.negative {
 			v = -v
 		}

@@ -24,9 +24,31 @@ const (
 	takeMap
 	takeStruct
 	takeRecord // the record's text, into a string
+	takeSeveral
 	enterObject
 	enterArray
 )
+
+// takes has what each op does: it reads the value at p, and returns the position behind it.
+var takes = [...]func(d *Decoder, t *taker, p int) int{
+	takeBoolean:      (*Decoder).boolean,
+	takeInteger:      (*Decoder).integer,
+	takeFloat:        (*Decoder).numeric,
+	takeDouble:       (*Decoder).double,
+	takeDecimal:      (*Decoder).decimal,
+	takeString:       (*Decoder).string,
+	takeBinary:       (*Decoder).binary,
+	takeDate:         (*Decoder).date,
+	takeTimestamp:    (*Decoder).timestamp,
+	takeTimestampNTZ: (*Decoder).timestamp,
+	takeArray:        (*Decoder).array,
+	takeMap:          (*Decoder).mapping,
+	takeStruct:       (*Decoder).object,
+	takeRecord:       (*Decoder).recordText,
+	takeSeveral:      (*Decoder).several,
+	enterObject:      (*Decoder).object,
+	enterArray:       (*Decoder).elements,
+}
 
 // node is a place in a record that something wants the value of. Nearly always one taker does; where there are more, each
 // reads the value by itself.
@@ -38,13 +60,15 @@ type node struct {
 // taker takes the value of a node into a column, or goes on to the nodes below it.
 type taker struct {
 	op     op
-	col    *column // nil for enterObject and enterArray
-	column string  // its name, when it is a column of the decoder and not inside one
+	take   func(d *Decoder, t *taker, p int) int // takes[op]
+	col    *column                               // nil for those that enter, and for takeSeveral
+	column string                                // its name, when it is a column of the decoder and not inside one
 
 	members  *members  // takeStruct, enterObject
 	elem     *node     // takeArray, takeMap
 	keys     *mapKeys  // takeMap
 	elements []element // enterArray, by index
+	several  *node     // takeSeveral
 }
 
 // element is an element of an array that a path leads into.
@@ -53,47 +77,51 @@ type element struct {
 	node  *node
 }
 
-// members are the fields of an object that are wanted, and what has been learned about the objects met.
+// members are the fields of an object, those that are wanted and what has been learned about the objects met.
 type members struct {
 	owner  *column // the struct's column; nil for a path's way through an object
-	fields []*member
-	slots  map[string]*slot // by name, wanted or not
-	first  slot             // stands in front of the first field, for its guess
-	rest   slot             // of the fields that are not remembered by name
-	visit  uint64           // number of the object being read
-	met    int              // fields of it that have been met
+	wanted []*field
+	byName map[string]*field // wanted or not
+	first  field             // stands in front of the first one, for its guess
+	rest   field             // of those that are not remembered by name
+	visit  uint64            // number of the object being read
 
 	place   string // the path of these objects, in front of unknown fields
 	uncount bool   // unknown fields are not this place's to count
 }
 
-// member is a field that is wanted.
-type member struct {
-	name string
-	node *node
-	seen uint64 // the last visit that met it
-}
+// field is a field that is wanted, or has been met.
+type field struct {
+	next  [2]guess // the two fields last met behind it, since some are left out now and then
+	visit uint64   // the last object that had it, if it is wanted
+	taker *taker   // of its value; nil for a field that nobody wants here
+	count *int64   // of an unknown field; nil when it is not to be counted
 
-// slot is a field that has been met or is wanted.
-type slot struct {
-	member *member  // nil for a field that nobody wants here
-	count  *int64   // of an unknown field; nil when it is not to be counted
-	next   [2]guess // the two fields last met behind it, since some are left out now and then
+	name string // of a wanted field
+	node *node  // its place
 }
 
 func newMembers(owner *column, place string) *members {
-	return &members{owner: owner, place: place, slots: map[string]*slot{}}
+	return &members{owner: owner, place: place, byName: map[string]*field{}}
 }
 
-// member returns the wanted field of the name, new if need be.
-func (m *members) member(name string) *member {
-	if s, ok := m.slots[name]; ok {
-		return s.member
+// field returns the wanted field of the name, new if need be.
+func (m *members) field(name string) *field {
+	if f, ok := m.byName[name]; ok {
+		return f
 	}
-	f := &member{name: name, node: &node{}}
-	m.fields = append(m.fields, f)
-	m.slots[name] = &slot{member: f}
+	f := &field{name: name, node: &node{}}
+	m.wanted = append(m.wanted, f)
+	m.byName[name] = f
 	return f
+}
+
+// taker returns the one that gives the value to all takers of the node.
+func (n *node) taker() *taker {
+	if len(n.takers) == 1 {
+		return &n.takers[0]
+	}
+	return &taker{op: takeSeveral, take: takes[takeSeveral], several: n}
 }
 
 // element returns the node of the element with the index, new if need be.

@@ -12,7 +12,7 @@ const (
 // unknownFields counts fields that no column takes.
 type unknownFields struct {
 	byPath map[string]*int64
-	slots  int      // remembered in all members, counted or not
+	fields int      // remembered in all members, counted or not
 	rest   *int64   // all further ones
 	met    []*int64 // in the record being read, to be counted once that is known to be good
 }
@@ -21,21 +21,21 @@ func newUnknownFields() unknownFields {
 	return unknownFields{byPath: map[string]*int64{}, rest: new(int64)}
 }
 
-// slot returns the slot of a field that is not among the members', and remembers it there within bounds.
-func (u *unknownFields) slot(m *members, name []byte) *slot {
-	if len(name) > maxUnknownName || u.slots >= MaxUnknown {
+// field returns a field that is not among the members', and remembers it there within bounds.
+func (u *unknownFields) field(m *members, name []byte) *field {
+	if len(name) > maxUnknownName || u.fields >= MaxUnknown {
 		if !m.uncount {
 			m.rest.count = u.rest
 		}
 		return &m.rest
 	}
-	u.slots++
-	s := &slot{}
+	u.fields++
+	f := &field{}
 	if !m.uncount {
-		s.count = u.counter(fieldPath(m.place, string(name)))
+		f.count = u.counter(fieldPath(m.place, string(name)))
 	}
-	m.slots[string(name)] = s
-	return s
+	m.byName[string(name)] = f
+	return f
 }
 
 func (u *unknownFields) counter(path string) *int64 {

@@ -19,47 +19,84 @@ func excerpt(text []byte) string {
 	return string(text)
 }
 
-func (d *Decoder) boolean(c *column, p int) int {
-	switch d.buf[p] {
-	case 't':
-		if p = d.literal(p, "true"); p >= 0 {
-			c.appendBool(true)
-		}
-	case 'f':
-		if p = d.literal(p, "false"); p >= 0 {
-			c.appendBool(false)
-		}
+func (d *Decoder) boolean(t *taker, p int) int {
+	w := word(d.buf, p)
+	switch {
+	case uint32(w) == trueWord:
+		t.col.appendBool(true)
+		return p + 4
+	case w&(1<<40-1) == falseWord:
+		t.col.appendBool(false)
+		return p + 5
+	case byte(w) == 't':
+		return d.notLiteral(p, "true")
+	case byte(w) == 'f':
+		return d.notLiteral(p, "false")
 	default:
-		return d.mismatch(p, "boolean")
+		return d.unlike(t, p)
 	}
-	return p
 }
 
-// numeric reads a number into a column of numbers of any kind.
-func (d *Decoder) numeric(c *column, p int) int {
-	if n, q := d.short(p); q >= 0 && n.append(c) {
+// integer reads a number into a column of whole numbers.
+func (d *Decoder) integer(t *taker, p int) int {
+	first := p
+	if d.buf[p] == '-' {
+		first++
+	}
+	v, n := leadingDigits(word(d.buf, first))
+	if n == 8 {
+		v, n = moreDigits(d.buf, first, v)
+	}
+	q := first + n
+	if uint(n-1) >= maxIntegerDigits || v > math.MaxInt64 || n > 1 && d.buf[first] == '0' || isFraction(d.buf[q]) {
+		return d.numeric(t, p)
+	}
+	w := int64(v)
+	if first > p {
+		w = -w
+	}
+	c := t.col
+	if c.width == 8 {
+		c.append64(uint64(w))
 		return q
 	}
-	text, q := d.numberText(c, p)
-	if q < 0 {
-		return q
+	if !inRange(c, w) {
+		return d.numeric(t, p)
 	}
-	if reason := appendNumber(c, text); reason != "" {
-		return d.misfit(reason)
-	}
+	c.appendBits(uint64(w))
 	return q
 }
 
-// numberText returns the text of the number at p.
-func (d *Decoder) numberText(c *column, p int) ([]byte, int) {
+// double reads a number into a column of doubles.
+func (d *Decoder) double(t *taker, p int) int {
+	n, q := d.short(p)
+	if q < 0 || n.digits > maxExactDigits64 {
+		return d.numeric(t, p)
+	}
+	v := float64(int64(n.digits)) / exactPowers[n.decimals]
+	if n.negative {
+		v = -v
+	}
+	t.col.append64(math.Float64bits(v))
+	return q
+}
+
+// numeric reads a number into a column of numbers of any kind.
+func (d *Decoder) numeric(t *taker, p int) int {
+	if n, q := d.short(p); q >= 0 && n.append(t.col) {
+		return q
+	}
 	if d.buf[p] != '-' && !isDigit(d.buf[p]) {
-		return nil, d.mismatch(p, c.typ.String())
+		return d.unlike(t, p)
 	}
 	q := d.number(p)
 	if q < 0 {
-		return nil, q
+		return q
 	}
-	return d.buf[p:q], q
+	if reason := appendNumber(t.col, d.buf[p:q]); reason != "" {
+		return d.misfit(reason)
+	}
+	return q
 }
 
 func inRange(c *column, v int64) bool {
@@ -68,9 +105,9 @@ func inRange(c *column, v int64) bool {
 }
 
 // decimal reads a number, or a string that holds one, since a string is how exact numbers travel in JSON.
-func (d *Decoder) decimal(c *column, p int) int {
+func (d *Decoder) decimal(t *taker, p int) int {
 	if d.buf[p] != '"' {
-		return d.numeric(c, p)
+		return d.numeric(t, p)
 	}
 	text, q := d.str(p)
 	if q < 0 {
@@ -79,7 +116,7 @@ func (d *Decoder) decimal(c *column, p int) int {
 	if !isNumber(text) {
 		return d.misfit(fmt.Sprintf("%q is not a number", excerpt(text)))
 	}
-	if reason := appendNumber(c, text); reason != "" {
+	if reason := appendNumber(t.col, text); reason != "" {
 		return d.misfit(reason)
 	}
 	return q
@@ -127,17 +164,42 @@ func appendNumber(c *column, text []byte) string {
 }
 
 // string reads a string as its text, and any other value as the bytes it is written in.
-func (d *Decoder) string(c *column, p int) int {
-	if d.buf[p] != '"' {
-		return d.recordText(c, p)
+func (d *Decoder) string(t *taker, p int) int {
+	if byteAt(d.buf, p) != '"' {
+		return d.otherText(t, p)
 	}
-	data, q := d.appendPlain(c.data, p+1)
+	p++
+	c := t.col
+	at, n := len(c.data), 0
+	if room := cap(c.data) - at; room >= 16 { // without which there might be nothing to point to
+		n = copyPlain(place(c.data, at), place(d.buf, p), room)
+	}
+	if byteAt(d.buf, p+n) != '"' {
+		return d.unusualText(c, p, p+n)
+	}
+	at += n
+	c.data = c.data[:at]
+	c.offsets = append(c.offsets, int32(at))
+	c.n++
+	return p + n + 1
+}
+
+func (d *Decoder) otherText(t *taker, p int) int {
+	if d.buf[p] == 'n' {
+		return d.null(t, p)
+	}
+	return d.recordText(t, p)
+}
+
+// unusualText appends the string that begins at p and is plain up to q, where it does not end: it has other characters than those of
+// ASCII, escapes, or more bytes than the column had room for.
+func (d *Decoder) unusualText(c *column, p, q int) int {
+	q = d.plain(q)
 	if d.buf[q] == '"' {
-		c.data = data
-		c.closeBytes()
+		c.appendBytes(d.buf[p:q])
 		return q + 1
 	}
-	text, q := d.unescape(p+1, q)
+	text, q := d.unescape(p, q)
 	if q >= 0 {
 		c.appendBytes(text)
 	}
@@ -145,23 +207,23 @@ func (d *Decoder) string(c *column, p int) int {
 }
 
 // recordText appends the bytes that the value at p is written in.
-func (d *Decoder) recordText(c *column, p int) int {
+func (d *Decoder) recordText(t *taker, p int) int {
 	q := d.skip(p)
 	if q >= 0 {
-		c.appendBytes(d.buf[p:q])
+		t.col.appendBytes(d.buf[p:q])
 	}
 	return q
 }
 
-func (d *Decoder) binary(c *column, p int) int {
+func (d *Decoder) binary(t *taker, p int) int {
 	if d.buf[p] != '"' {
-		return d.mismatch(p, "binary (base64 text)")
+		return d.unlike(t, p)
 	}
 	text, q := d.str(p)
 	if q < 0 {
 		return q
 	}
-	if reason := appendBase64(c, text); reason != "" {
+	if reason := appendBase64(t.col, text); reason != "" {
 		return d.misfit(reason)
 	}
 	return q
@@ -185,24 +247,26 @@ func appendBase64(c *column, text []byte) string {
 
 // timestamp reads a timestamp of either kind.
 func (d *Decoder) timestamp(t *taker, p int) int {
-	if d.buf[p] == '"' {
-		at, n := d.calendar.usual(d.buf[p+1:])
-		if n > 0 && !(at.zoned && t.op == takeTimestampNTZ) {
-			t.col.appendBits(uint64(at.micros))
-			return p + 1 + n
-		}
+	if d.buf[p] != '"' {
+		return d.unlike(t, p)
+	}
+	at, n := d.calendar.usual(d.buf[p+1:])
+	if n > 0 && !(at.zoned && t.op == takeTimestampNTZ) {
+		t.col.append64(uint64(at.micros))
+		return p + 1 + n
 	}
 	return d.instantText(t, p)
 }
 
-func (d *Decoder) instantText(t *taker, p int) int {
+func (d *Decoder) date(t *taker, p int) int {
 	if d.buf[p] != '"' {
-		expected := t.col.typ.String() + " (RFC 3339 text; for numbers declare the column long)"
-		if t.op == takeDate {
-			expected = "date (yyyy-MM-dd text)"
-		}
-		return d.mismatch(p, expected)
+		return d.unlike(t, p)
 	}
+	return d.instantText(t, p)
+}
+
+// instantText reads the string at p as a date or a timestamp.
+func (d *Decoder) instantText(t *taker, p int) int {
 	text, q := d.str(p)
 	if q < 0 {
 		return q

@@ -6,69 +6,52 @@ import "strconv"
 func (d *Decoder) value(n *node, p int) int {
 	depth, end := d.depth, p
 	for i := range n.takers {
+		t := &n.takers[i]
 		d.depth = depth
-		if end = d.take(&n.takers[i], p); end < 0 {
+		if end = t.take(d, t, p); end < 0 {
+			d.blame(t)
 			return end
 		}
 	}
 	return end
 }
 
-// take gives the value at p to the taker, and says which column it is if it does not fit.
-func (d *Decoder) take(t *taker, p int) (q int) {
-	if d.buf[p] == 'n' && t.op != takeRecord {
-		return d.null(t, p)
-	}
-	switch t.op {
-	case takeBoolean:
-		q = d.boolean(t.col, p)
-	case takeInteger, takeFloat, takeDouble:
-		q = d.numeric(t.col, p)
-	case takeDecimal:
-		q = d.decimal(t.col, p)
-	case takeString:
-		q = d.string(t.col, p)
-	case takeBinary:
-		q = d.binary(t.col, p)
-	case takeDate:
-		q = d.instantText(t, p)
-	case takeTimestamp, takeTimestampNTZ:
-		q = d.timestamp(t, p)
-	case takeArray:
-		q = d.array(t, p)
-	case takeMap:
-		q = d.mapping(t, p)
-	case takeStruct, enterObject:
-		q = d.object(t.members, p)
-	case enterArray:
-		q = d.elements(t.elements, p)
-	default:
-		q = d.recordText(t.col, p)
-	}
-	if q < 0 && d.column == "" {
+// blame says which column it is that a value does not fit.
+func (d *Decoder) blame(t *taker) {
+	if t != nil && d.column == "" {
 		d.column = t.column
 	}
-	return q
 }
+
+// several gives the value at p to all takers of a node.
+func (d *Decoder) several(t *taker, p int) int { return d.value(t.several, p) }
+
+// The bytes of the literals.
+const (
+	nullWord  = 'n' | 'u'<<8 | 'l'<<16 | 'l'<<24
+	trueWord  = 't' | 'r'<<8 | 'u'<<16 | 'e'<<24
+	falseWord = 'f' | 'a'<<8 | 'l'<<16 | 's'<<24 | 'e'<<32
+)
 
 // null reads a null for the taker.
 func (d *Decoder) null(t *taker, p int) int {
-	q := d.literal(p, "null")
-	if q >= 0 && d.absent(t, "null") {
-		return q
+	if uint32(word(d.buf, p)) != nullWord {
+		return d.notLiteral(p, "null")
 	}
-	if d.column == "" {
-		d.column = t.column
+	if t.col != nil && t.col.nullable {
+		t.col.appendNull()
+	} else if !d.absent(t, "null") {
+		return -1
 	}
-	return -1
+	return p + 4
 }
 
 // absent gives a null, or the lack of a value, to the taker.
 func (d *Decoder) absent(t *taker, what string) bool {
 	switch {
 	case t.op == enterObject:
-		for _, f := range t.members.fields {
-			if !d.lacking(f.node, f.name, what) {
+		for _, f := range t.members.wanted {
+			if !d.lacking(f, what) {
 				return false
 			}
 		}
@@ -101,11 +84,11 @@ func (d *Decoder) absentNode(n *node, what string) bool {
 }
 
 // lacking is absentNode for a field, which it names when that is bad.
-func (d *Decoder) lacking(n *node, name, what string) bool {
-	if d.absentNode(n, what) {
+func (d *Decoder) lacking(f *field, what string) bool {
+	if d.absentNode(f.node, what) {
 		return true
 	}
-	d.at(fieldPath("", name))
+	d.at(fieldPath("", f.name))
 	return false
 }
 
@@ -123,16 +106,46 @@ func (d *Decoder) at(step string) {
 }
 
 // object reads the object at p for its members. The column of a struct gets its value last.
-func (d *Decoder) object(m *members, p int) int {
-	if d.buf[p] != '{' {
-		return d.mismatch(p, "an object")
+func (d *Decoder) object(t *taker, p int) int {
+	if byteAt(d.buf, p) != '{' {
+		return d.unlike(t, p)
 	}
+	if !d.enter(p) {
+		return -1
+	}
+	m := t.members
 	m.visit++
-	m.met = 0
-	if p = d.fields(m, p); p < 0 {
-		return p
+	missing := len(m.wanted)
+	for f := &m.first; ; {
+		if guess := &f.next[0]; guess.field != nil && guess.right(d.buf, p) {
+			if f, p = guess.field, p+len(guess.raw); byteAt(d.buf, p) <= ' ' {
+				p = d.space(p)
+			}
+		} else if byteAt(d.buf, p) == '}' {
+			d.depth--
+			p++
+			break
+		} else if f, p = d.name(m, f, p); f == nil {
+			break
+		}
+		switch {
+		case f.taker == nil:
+			p = d.unwanted(f, p)
+		case f.visit == m.visit:
+			f.node.cut(d.length(m))
+			p = f.taker.take(d, f.taker, p)
+		default:
+			f.visit = m.visit
+			missing--
+			p = f.taker.take(d, f.taker, p)
+		}
+		if p < 0 {
+			d.blame(f.taker)
+			d.at(fieldPath("", f.name))
+			return p
+		}
 	}
-	if m.met < len(m.fields) && !d.missing(m) {
+	if p < 0 || missing > 0 && !d.missing(m) {
 		return -1
 	}
 	if m.owner != nil {
@@ -143,36 +156,19 @@ func (d *Decoder) object(m *members, p int) int {
 
 // missing gives their lack to the fields that the object did not have.
 func (d *Decoder) missing(m *members) bool {
-	for _, f := range m.fields {
-		if f.seen != m.visit && !d.lacking(f.node, f.name, "missing") {
+	for _, f := range m.wanted {
+		if f.visit != m.visit && !d.lacking(f, "missing") {
 			return false
 		}
 	}
 	return true
 }
 
-// fields reads the object at p from brace to brace.
-func (d *Decoder) fields(m *members, p int) int {
-	if !d.enter(p) {
-		return -1
-	}
-	for s := &m.first; ; {
-		if guess := &s.next[0]; guess.right(d.buf, p) {
-			s, p = guess.slot, d.space(p+len(guess.raw))
-		} else if s, p = d.name(m, s, p); s == nil {
-			return p
-		}
-		if p = d.field(m, s, p); p < 0 {
-			return p
-		}
-	}
-}
-
 // name reads what the first guess missed: all from the previous field, which ends at p, to the value of the next one. There is
-// no slot at the end of the object.
-func (d *Decoder) name(m *members, previous *slot, p int) (*slot, int) {
-	if guess := &previous.next[1]; guess.right(d.buf, p) {
-		return guess.slot, d.space(p + len(guess.raw))
+// no field at the end of the object.
+func (d *Decoder) name(m *members, previous *field, p int) (*field, int) {
+	if guess := &previous.next[1]; guess.field != nil && guess.right(d.buf, p) {
+		return guess.field, d.space(p + len(guess.raw))
 	}
 	from, more := p, false
 	if previous == &m.first {
@@ -190,43 +186,24 @@ func (d *Decoder) name(m *members, previous *slot, p int) (*slot, int) {
 	if p < 0 {
 		return nil, p
 	}
-	s := m.slots[string(text)]
-	if s == nil {
-		s = d.unknown.slot(m, text)
+	f := m.byName[string(text)]
+	if f == nil {
+		f = d.unknown.field(m, text)
 	}
 	if p = d.colon(p); p < 0 {
 		return nil, p
 	}
 	previous.next[0], previous.next[1] = previous.next[1], previous.next[0]
-	previous.next[0].learn(s, d.buf[from:p])
-	return s, p
+	previous.next[0].learn(f, d.buf[from:p])
+	return f, p
 }
 
-// field reads the value at p of the field with the slot.
-func (d *Decoder) field(m *members, s *slot, p int) int {
-	f := s.member
-	if f == nil {
-		if s.count != nil {
-			d.unknown.met = append(d.unknown.met, s.count)
-		}
-		return d.skip(p)
+// unwanted counts and skips the value at p of a field that nobody wants.
+func (d *Decoder) unwanted(f *field, p int) int {
+	if f.count != nil {
+		d.unknown.met = append(d.unknown.met, f.count)
 	}
-	if f.seen == m.visit {
-		f.node.cut(d.length(m))
-	} else {
-		f.seen = m.visit
-		m.met++
-	}
-	q := 0
-	if takers := f.node.takers; len(takers) == 1 { // as value does it; the call would be a fifteenth of a record's time
-		q = d.take(&takers[0], p)
-	} else {
-		q = d.value(f.node, p)
-	}
-	if q < 0 {
-		d.at(fieldPath("", f.name))
-	}
-	return q
+	return d.skip(p)
 }
 
 // length is the length that the columns of members had when their object began.
@@ -239,12 +216,19 @@ func (d *Decoder) length(m *members) int {
 
 // array reads the array at p into a column.
 func (d *Decoder) array(t *taker, p int) int {
+	if d.buf[p] != '[' {
+		return d.unlike(t, p)
+	}
 	p, more := d.open(p)
 	elem := &t.elem.takers[0]
 	for i := 0; more; i++ {
-		if p = d.take(elem, p); p < 0 {
+		if p = elem.take(d, elem, p); p < 0 {
 			d.at(stepText(i))
 			return p
+		}
+		if word(d.buf, p)&0xFFFF == ','|'"'<<8 { // as next finds it, too
+			p++
+			continue
 		}
 		p, more = d.next(p, ']')
 	}
@@ -255,8 +239,12 @@ func (d *Decoder) array(t *taker, p int) int {
 }
 
 // elements reads those elements of the array at p that paths lead into.
-func (d *Decoder) elements(wanted []element, p int) int {
+func (d *Decoder) elements(t *taker, p int) int {
+	if d.buf[p] != '[' {
+		return d.unlike(t, p)
+	}
 	p, more := d.open(p)
+	wanted := t.elements
 	for i := 0; more; i++ {
 		if len(wanted) == 0 || wanted[0].index != i {
 			p = d.skip(p)
@@ -284,13 +272,36 @@ func (d *Decoder) elements(wanted []element, p int) int {
 
 // open returns the position of the first element of the array at p, or the one behind the array if it has none.
 func (d *Decoder) open(p int) (first int, more bool) {
-	if d.buf[p] != '[' {
-		return d.mismatch(p, "an array"), false
-	}
 	if !d.enter(p) {
 		return -1, false
 	}
 	return d.first(p, ']')
+}
+
+// unlike reads a null where the taker would have something else, and says that any other value does not fit.
+func (d *Decoder) unlike(t *taker, p int) int {
+	if d.buf[p] == 'n' {
+		return d.null(t, p)
+	}
+	return d.mismatch(p, t.expects())
+}
+
+// expects says what the taker takes.
+func (t *taker) expects() string {
+	switch t.op {
+	case takeStruct, takeMap, enterObject:
+		return "an object"
+	case takeArray, enterArray:
+		return "an array"
+	case takeBinary:
+		return "binary (base64 text)"
+	case takeDate:
+		return "date (yyyy-MM-dd text)"
+	case takeTimestamp, takeTimestampNTZ:
+		return t.col.typ.String() + " (RFC 3339 text; for numbers declare the column long)"
+	default:
+		return t.col.typ.String()
+	}
 }
 
 // mismatch says that the value at p is of another kind than expected.
