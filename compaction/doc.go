@@ -1,9 +1,17 @@
-// Package compaction is the place of what keeps a table in shape: rewriting small files into larger ones, clustering,
-// vacuum, and the comparison of log and storage.
+// Package compaction keeps a table in shape: it rewrites small files into larger ones while ingestion and other engines go
+// on.
 //
-// It holds no code yet. Tables that Sluice writes are ordinary Delta tables, and any engine's OPTIMIZE and VACUUM may run
-// on them beside ingestion: appends are blind and always rebase over rewrites.
+// A plan puts small files of one partition into groups that are as large as the table wants its files; each group is
+// rewritten and committed by itself, as an OPTIMIZE that changes no row. Words are Delta's.
 //
-// Invariants: it imports table, commitlog and storage, and is imported by nothing but the command line and package
-// pipeline.
+// Invariants:
+//
+//   - The rows of a group before and after are the same; a file that holds other rows than the log says ends the run before
+//     anything is committed.
+//   - Appends of others never make a group fail, and a group never makes an append fail. A group loses only to whoever
+//     removes or replaces one of its files, or changes the table itself, and is left to the next run then.
+//   - Nothing is deleted: the old files stay, for readers of older versions, until a vacuum.
+//   - Memory does not grow with the table's files or their number.
+//   - It imports table, commitlog, storage, schema and memory, and is imported by nothing but the command line and package
+//     pipeline.
 package compaction

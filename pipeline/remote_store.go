@@ -28,6 +28,23 @@ func OpenStore(path, version string) (storage.Store, error) {
 	return store, err
 }
 
+// OpenStoreToWrite is OpenStore for commands that write. It finds out whether a store in S3 has conditional puts, and refuses
+// one that has not.
+func OpenStoreToWrite(ctx context.Context, path, version string) (storage.Store, error) {
+	if !isRemote(path) {
+		return local.New(path), nil
+	}
+	r, err := newRemote(Storage{}, s3.Options{Version: version})
+	if err != nil {
+		return nil, err
+	}
+	store, raw, err := r.open(path)
+	if err != nil {
+		return nil, err
+	}
+	return store, raw.ConditionalPuts(ctx)
+}
+
 // remotePoll is between two looks into a landing folder in S3: each costs a request for every thousand objects.
 const remotePoll = 10 * time.Second
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
@@ -39,11 +40,29 @@ type chunk struct {
 
 // leaf is what all chunks of a leaf have in common.
 type leaf struct {
-	path     []string
-	typ      *schema.Type
-	physical format.Type
-	maxDef   int
-	maxRep   int
+	path      []string
+	typ       *schema.Type
+	physical  format.Type
+	annotated string // the type with its annotation, as parquet-go tells it
+	maxDef    int
+	maxRep    int
+}
+
+// isText says that the leaf's values have no width of their own.
+func (l *leaf) isText() bool { return l.physical == format.ByteArray }
+
+// width is the number of bytes of a PLAIN value, 0 where it has not always the same.
+func (l *leaf) width() int {
+	switch l.physical {
+	case format.Int32, format.Float:
+		return 4
+	case format.Int64, format.Double:
+		return 8
+	case format.FixedLenByteArray:
+		return decimalBytes(l.typ.Precision)
+	default:
+		return 0
+	}
 }
 
 func newChunk(l *leaf, c codec, values pageValues, w *workspace) *chunk {
@@ -62,8 +81,8 @@ func (k *chunk) beginGroup() {
 	k.columns, k.offsets = format.ColumnIndex{}, format.OffsetIndex{}
 }
 
-// add takes in entries of so many rows.
-func (k *chunk) add(b *bound, e entries, rows int) {
+// add takes in entries of so many rows, which are indexes of the array.
+func (k *chunk) add(values arrow.Array, e entries, rows int) {
 	present := e.at
 	if e.absent > 0 {
 		present = k.present[:0]
@@ -76,7 +95,7 @@ func (k *chunk) add(b *bound, e entries, rows int) {
 	}
 	k.addLevels(e, uint8(k.leaf.maxDef))
 	if len(present) > 0 {
-		k.values.add(b.values, present)
+		k.values.add(values, present)
 	}
 	k.levels += len(e.at)
 	k.rows += rows
@@ -145,15 +164,29 @@ func (k *chunk) endPage() error {
 	}
 	k.pages.append(k.workspace.header)
 	k.pages.append(k.workspace.compressed)
-	k.index(limits, size)
+	k.appended(encoding, limits, size)
+	k.values.endPage()
+	k.workspace.shrink()
+	return nil
+}
+
+// copyPage appends a page that another file has, as it is. There is no page to come.
+func (k *chunk) copyPage(p *sourcePage) {
+	size := int64(k.pages.len())
+	k.pages.append(p.whole)
+	k.raw += int64(len(p.whole)-len(p.body)) + int64(p.header.UncompressedPageSize)
+	k.levels, k.rows, k.nulls = p.levels(), p.levels(), p.data.Statistics.NullCount
+	k.appended(p.data.Encoding, limits{p.data.Statistics.MinValue, p.data.Statistics.MaxValue, true}, size)
+}
+
+// appended takes note of the page that was appended behind so many bytes, and begins the next.
+func (k *chunk) appended(encoding format.Encoding, l limits, before int64) {
+	k.index(l, before)
 	k.count(format.DataPage, encoding)
 	k.metadata.NumValues += int64(k.levels)
 	k.metadata.Statistics.NullCount += k.nulls
 	k.firstRow += int64(k.rows)
-	k.values.endPage()
-	k.workspace.shrink()
 	k.levels, k.rows, k.nulls, k.def, k.rep = 0, 0, 0, k.def[:0], k.rep[:0]
-	return nil
 }
 
 // appendLevels appends the page's levels as a data page of version 1 has them in front of its values.
@@ -302,4 +335,13 @@ func marshal(v any) ([]byte, error) {
 		return nil, fmt.Errorf("encode Parquet metadata: %w", err)
 	}
 	return b, nil
+}
+
+// unmarshal reads what some bytes begin with, and says how many it took.
+func unmarshal(b []byte, v any) (n int, err error) {
+	r := (&thrift.CompactProtocol{}).NewReaderFromBytes(b)
+	if err := thrift.NewDecoder(r).Decode(v); err != nil {
+		return 0, fmt.Errorf("decode Parquet metadata: %w", err)
+	}
+	return r.BytesRead(), nil
 }

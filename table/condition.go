@@ -3,7 +3,6 @@ package table
 import (
 	"cmp"
 	"fmt"
-	"strings"
 
 	"github.com/sluicedata/sluice/schema"
 )
@@ -31,15 +30,8 @@ type Condition struct {
 
 // check says what is wrong with the condition for a table of the schema.
 func (c *Condition) check(t *schema.Type) error {
-	for _, name := range strings.Split(c.Column, ".") {
-		at := -1
-		if t.Kind == schema.Struct {
-			at = t.Index(name)
-		}
-		if at < 0 {
-			return fmt.Errorf("condition on column %s: the table has no such column", c.Column)
-		}
-		t = t.Fields[at].Type
+	if t = typeAt(t, c.Column); t == nil {
+		return fmt.Errorf("condition on column %s: the table has no such column", c.Column)
 	}
 	switch c.Op {
 	case IsNull, IsNotNull:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 
@@ -31,6 +32,7 @@ type layout struct {
 	columns []*column
 	nodes   int
 	leaves  []*leaf
+	counted []*column // by leaf
 	codec   codec
 	compact bool
 	choice  statsChoice
@@ -68,10 +70,18 @@ func newLayout(t *schema.Type, properties map[string]string, engine string, zstd
 	for i, path := range s.Columns() {
 		found, _ := s.Lookup(path...)
 		l.leaves = append(l.leaves, &leaf{
-			path: path, typ: types[i], physical: format.Type(found.Node.Type().Kind()), maxDef: found.MaxDefinitionLevel, maxRep: found.MaxRepetitionLevel,
+			path: path, typ: types[i], physical: format.Type(found.Node.Type().Kind()), annotated: annotatedType(found.Node),
+			maxDef: found.MaxDefinitionLevel, maxRep: found.MaxRepetitionLevel,
 		})
 	}
+	l.counted = counted(l.columns, len(l.leaves))
 	return l, nil
+}
+
+// annotatedType tells a leaf's type apart from all others: how it is stored, and what that means.
+func annotatedType(n parquet.Node) string {
+	t := n.Type()
+	return fmt.Sprintf("%s(%d) %s", t.Kind(), t.Length(), t)
 }
 
 // encoder turns the rows of bound columns into one Parquet file after the other. It holds a row group: compressed pages, and
@@ -95,14 +105,18 @@ func newEncoder(l *layout, pageBytes int64, w *workspace) *encoder {
 		e.chunks = append(e.chunks, newChunk(leaf, l.codec, newPageValues(leaf.typ, l, pageBytes), w))
 	}
 	e.shredder = newShredder(l.nodes, func(b *bound, entries entries) error {
-		k := e.chunks[b.firstLeaf]
-		k.add(b, entries, e.slice)
-		if k.buffered() >= e.pageBytes || k.rows >= pageRows {
-			return k.endPage()
-		}
-		return nil
+		return e.add(e.chunks[b.firstLeaf], b.values, entries, e.slice)
 	})
 	return e
+}
+
+// add gives entries of so many rows to their chunk, and ends its page when it is full.
+func (e *encoder) add(k *chunk, values arrow.Array, in entries, rows int) error {
+	k.add(values, in, rows)
+	if k.buffered() >= e.pageBytes || k.rows >= pageRows {
+		return k.endPage()
+	}
+	return nil
 }
 
 // begin starts a file.

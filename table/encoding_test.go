@@ -18,13 +18,7 @@ func TestHybridIsWhatOthersDecode(t *testing.T) {
 		for range 50 {
 			var values []uint32
 			for range r.IntN(20) {
-				v := uint32(r.Uint64N(1 << width))
-				for range 1 + r.IntN(1+r.IntN(40)) {
-					values = append(values, v)
-				}
-				for range r.IntN(20) {
-					values = append(values, uint32(r.Uint64N(1<<width)))
-				}
+				values = appendRuns(values, r, width)
 			}
 			got, err := (&rle.DictionaryEncoding{}).DecodeInt32(nil, appendHybrid([]byte{byte(width)}, values, width))
 			if err != nil {

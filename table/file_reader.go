@@ -32,7 +32,7 @@ func readFile(ctx context.Context, store storage.Store, key string, t *schema.Ty
 		return err
 	}
 	defer func() { err = errors.Join(err, object.Close()) }()
-	file, err := openParquet(object)
+	file, err := openParquet(object, object.Size())
 	if err != nil {
 		return fmt.Errorf("read %s: %w", key, err)
 	}
@@ -45,12 +45,12 @@ func readFile(ctx context.Context, store storage.Store, key string, t *schema.Ty
 	return nil
 }
 
-func openParquet(object storage.Object) (file *parquet.File, err error) {
+func openParquet(object io.ReaderAt, size int64) (file *parquet.File, err error) {
 	defer recoverCorrupt(&err)
-	if err := checkFooter(object); err != nil {
+	if err := checkFooter(object, size); err != nil {
 		return nil, err
 	}
-	if file, err = parquet.OpenFile(object, object.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true)); err != nil {
+	if file, err = parquet.OpenFile(object, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true)); err != nil {
 		return nil, err
 	}
 	return file, checkCodecs(file)
@@ -71,9 +71,8 @@ func checkCodecs(file *parquet.File) error {
 }
 
 // checkFooter holds the footer's length against the file's before anything is allocated for it.
-func checkFooter(object storage.Object) error {
+func checkFooter(object io.ReaderAt, size int64) error {
 	var tail [8]byte // of a footer: its length, and the magic
-	size := object.Size()
 	if size < int64(len("PAR1")+len(tail)) {
 		return fmt.Errorf("the file has %d bytes, too few for Parquet; restore it from a copy", size)
 	}

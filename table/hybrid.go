@@ -2,7 +2,9 @@ package table
 
 import (
 	"encoding/binary"
+	"errors"
 	"math/bits"
+	"unsafe"
 )
 
 // appendHybrid appends numbers of at most width bits (0 to 32) in Parquet's hybrid of runs and bit-packed groups
@@ -57,6 +59,70 @@ func appendPacked[T uint8 | uint32](b []byte, values []T, width int) []byte {
 		pending >>= 8
 	}
 	return b[:end]
+}
+
+var errShortRuns = errors.New("its levels or indices end too early")
+
+// decodeHybrid appends the first n numbers that appendHybrid, or another writer, has encoded with a width of at most 32 bits.
+func decodeHybrid[T uint8 | uint32](to []T, b []byte, width, n int) ([]T, error) {
+	if width > 8*int(unsafe.Sizeof(T(0))) {
+		return nil, errors.New("its levels or indices are wider than they can be")
+	}
+	for n > 0 {
+		header, size := binary.Uvarint(b)
+		if size <= 0 {
+			return nil, errShortRuns
+		}
+		b = b[size:]
+		if header&1 == 0 {
+			bytes := (width + 7) / 8
+			if len(b) < bytes || header>>1 == 0 {
+				return nil, errShortRuns
+			}
+			value := uint32(0)
+			for i := range bytes {
+				value |= uint32(b[i]) << (8 * i)
+			}
+			b = b[bytes:]
+			times := int(min(header>>1, uint64(n)))
+			for range times {
+				to = append(to, T(value))
+			}
+			n -= times
+			continue
+		}
+		count := int(min(header>>1, uint64(n+7)/8)) * 8
+		if len(b) < count/8*width {
+			return nil, errShortRuns
+		}
+		packed := b[:count/8*width]
+		b = b[len(packed):]
+		count = min(count, n)
+		to = decodePacked(to, packed, width, count)
+		n -= count
+	}
+	return to, nil
+}
+
+// decodePacked appends n numbers that lie bit behind bit.
+func decodePacked[T uint8 | uint32](to []T, packed []byte, width, n int) []T {
+	pending, filled := uint64(0), 0
+	mask := uint64(1)<<width - 1
+	for range n {
+		for filled < width {
+			if len(packed) >= 4 && filled <= 32 {
+				pending |= uint64(binary.LittleEndian.Uint32(packed)) << filled
+				packed, filled = packed[4:], filled+32
+				continue
+			}
+			pending |= uint64(packed[0]) << filled
+			packed, filled = packed[1:], filled+8
+		}
+		to = append(to, T(pending&mask))
+		pending >>= width
+		filled -= width
+	}
+	return to
 }
 
 // widthOf is the number of bits that hold any number up to most.

@@ -30,8 +30,9 @@ type File struct {
 	Rows      int64      // -1 when the log does not say
 	Stats     *FileStats // nil when there are none, or none that can be read
 
-	key     string // in the store
-	deleted bool   // it has a deletion vector
+	add     *commitlog.Add // shared: not to be changed
+	key     string         // in the store
+	deleted bool           // it has a deletion vector
 }
 
 // Newest asks Snapshot for the newest version.
@@ -78,8 +79,29 @@ func (s *Snapshot) State() *commitlog.State { return s.state }
 // Files are the data files, in the order in which they were committed.
 func (s *Snapshot) Files() []File { return slices.Clone(s.files) }
 
+// FilesWhere are those that may hold a row which fulfils all conditions, by partition values and statistics.
+func (s *Snapshot) FilesWhere(where []Condition) ([]File, error) { return s.prune(where) }
+
+// TargetFileSize is how large the table wants its data files, in bytes.
+func (s *Snapshot) TargetFileSize() (int64, error) { return targetSizeOf(s.Properties()) }
+
+// PartitionOf is a file's partition as text, day=2024-05-01/country=NL; empty without partition columns. Files have the same
+// if they are in the same partition.
+func (s *Snapshot) PartitionOf(f *File) string {
+	values := f.add.PartitionValues
+	parts := make([]string, len(s.partitions))
+	for i, c := range s.partitions {
+		parts[i] = c + " is null"
+		if v := values[c]; v != nil {
+			parts[i] = c + "=" + url.PathEscape(*v)
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
 func (s *Snapshot) file(add *commitlog.Add) (File, error) {
 	f := File{
+		add:       add,
 		Path:      add.Path,
 		Partition: make(map[string]Value, len(s.partitions)),
 		Size:      add.Size,

@@ -61,9 +61,9 @@ func (t *Table) Log() *commitlog.Log { return t.log }
 
 func (t *Table) engine() string {
 	if t.options.EngineVersion == "" {
-		return "sluice"
+		return engineName
 	}
-	return "sluice version " + t.options.EngineVersion
+	return engineName + " version " + t.options.EngineVersion
 }
 
 // State is what an appender knows of a table at a version.

@@ -229,6 +229,11 @@ func (w *writer) writePending(ctx context.Context, p *partitionRows) error {
 }
 
 func (w *writer) writeRows(ctx context.Context, p *partitionRows, from block, rows []int32) error {
+	return w.fill(ctx, p, func(e *encoder) error { return e.write(from.columns, rows, from.rowBytes) })
+}
+
+// fill has something written into the partition's file, which it begins if there is none, and ends when it is large enough.
+func (w *writer) fill(ctx context.Context, p *partitionRows, write func(*encoder) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -237,7 +242,7 @@ func (w *writer) writeRows(ctx context.Context, p *partitionRows, from block, ro
 			return err
 		}
 	}
-	if err := p.part.enc.write(from.columns, rows, from.rowBytes); err != nil {
+	if err := write(p.part.enc); err != nil {
 		return err
 	}
 	if p.part.enc.size() >= w.target {

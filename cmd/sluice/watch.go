@@ -32,9 +32,8 @@ type watch struct {
 }
 
 func newWatch(log *slog.Logger, stderr io.Writer) *watch {
-	w := &watch{log: log, began: time.Now(), badSaid: map[int64]int{}}
-	if f, ok := stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		w.line = &progressLine{w: f}
+	w := &watch{log: log, line: newProgressLine(stderr), began: time.Now(), badSaid: map[int64]int{}}
+	if w.line != nil {
 		w.log = slog.New(&aboveLine{log.Handler(), w.line})
 	}
 	return w
@@ -133,11 +132,7 @@ func (w *watch) showLag(lag []source.Lag, waiting bool) {
 	}
 }
 
-func (w *watch) end() {
-	if w.line != nil {
-		w.line.clear()
-	}
-}
+func (w *watch) end() { w.line.clear() }
 
 // summary tells what the run did, and what it could not reach.
 func (w *watch) summary() {
@@ -153,7 +148,8 @@ func (w *watch) failed(err error) {
 	w.log.Error("failed", "kind", v.Kind, "class", string(v.Class), "exit", exitCode(err), "remedy", v.Remedy)
 }
 
-// progressLine is the last line of a terminal, written over again and again, but not too often. Safe for concurrent use.
+// progressLine is the last line of a terminal, written over again and again, but not too often; nil shows nothing. Safe for
+// concurrent use.
 type progressLine struct {
 	w io.Writer
 
@@ -162,7 +158,18 @@ type progressLine struct {
 	last  time.Time
 }
 
+// newProgressLine returns one for a terminal, and nil for anything else.
+func newProgressLine(w io.Writer) *progressLine {
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		return &progressLine{w: f}
+	}
+	return nil
+}
+
 func (l *progressLine) show(text string) {
+	if l == nil {
+		return
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if time.Since(l.last) < 100*time.Millisecond {
@@ -174,6 +181,9 @@ func (l *progressLine) show(text string) {
 }
 
 func (l *progressLine) clear() {
+	if l == nil {
+		return
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.shown > 0 {

@@ -1,0 +1,116 @@
+package compaction
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sluicedata/sluice/table"
+)
+
+// Options say which files are rewritten. The zero value is all small ones.
+type Options struct {
+	// Where holds for the partitions whose files are rewritten. Only partition columns may be in it.
+	Where []table.Condition
+	// MinAge leaves alone what was written more recently: there ingestion and other engines' deletes are at work.
+	MinAge time.Duration
+	// MaxBytes ends the plan with the group that reaches it; 0: no end.
+	MaxBytes int64
+	// Now is the time that ages are told from.
+	Now time.Time
+}
+
+// Plan are the groups of files to rewrite, in the order of their first files, and what is left alone.
+type Plan struct {
+	Groups []Group
+	Young  int // small files that are left alone for their age
+}
+
+// Group are files of one partition that become one.
+type Group struct {
+	Partition string // column=value/…, for people; empty without partitions
+	Files     []table.File
+	Bytes     int64
+}
+
+// mostOf says whether part is more than three quarters of all.
+func mostOf(part, all int64) bool { return part/3 > all/4 }
+
+// NewPlan finds the groups among the files that have less than three quarters of the size that the table wants. Within a
+// partition they come together in the order of their commits, so that rows that came together stay together and statistics
+// stay narrow. A file that has an eighth of that size already, and would be more than three quarters of its group, is left
+// out: it would be written again and again for little.
+func NewPlan(s *table.Snapshot, o Options) (*Plan, error) {
+	target, err := s.TargetFileSize()
+	if err != nil {
+		return nil, err
+	}
+	files, err := s.FilesWhere(o.Where)
+	if err != nil {
+		return nil, err
+	}
+	if err := onlyPartitions(s, o.Where); err != nil {
+		return nil, err
+	}
+	p := &Plan{}
+	open := map[string]*Group{}
+	var order []*Group
+	for _, f := range files {
+		if mostOf(f.Size, target) {
+			continue
+		}
+		if o.Now.Sub(f.Modified) < o.MinAge {
+			p.Young++
+			continue
+		}
+		partition := s.PartitionOf(&f)
+		g := open[partition]
+		if g == nil || g.Bytes+f.Size > target {
+			g = &Group{Partition: partition}
+			open[partition] = g
+			order = append(order, g)
+		}
+		g.Files = append(g.Files, f)
+		g.Bytes += f.Size
+	}
+	var bytes int64
+	for _, g := range order {
+		if g.trim(target / 8); len(g.Files) < 2 {
+			continue
+		}
+		p.Groups = append(p.Groups, *g)
+		if bytes += g.Bytes; o.MaxBytes > 0 && bytes >= o.MaxBytes {
+			break
+		}
+	}
+	return p, nil
+}
+
+// trim leaves out files of at least so many bytes that are most of the group.
+func (g *Group) trim(large int64) {
+	for len(g.Files) > 1 {
+		at := 0
+		for i := range g.Files {
+			if g.Files[i].Size > g.Files[at].Size {
+				at = i
+			}
+		}
+		if g.Files[at].Size < large || !mostOf(g.Files[at].Size, g.Bytes) {
+			return
+		}
+		g.Bytes -= g.Files[at].Size
+		g.Files = slices.Delete(g.Files, at, at+1)
+	}
+}
+
+func onlyPartitions(s *table.Snapshot, where []table.Condition) error {
+	for _, c := range where {
+		if !slices.Contains(s.PartitionColumns(), c.Column) {
+			return fmt.Errorf("condition on column %s: the table is not partitioned by it; files are chosen by %s", c.Column,
+				cmp.Or(strings.Join(s.PartitionColumns(), ", "), "nothing, since it has no partitions"))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,65 @@
+package compaction
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sluicedata/sluice/commitlog"
+	"github.com/sluicedata/sluice/table"
+)
+
+// Done is what has become of a group.
+type Done struct {
+	Group
+	Committed table.Committed
+	Conflict  *commitlog.ConflictError // not nil: it lost a race, and nothing of it is in the table
+}
+
+// Events are told to whoever wants to show them; each may be nil.
+type Events struct {
+	// Progress comes after each file, with the number of the group in the plan and the bytes that were read so far, of all
+	// groups.
+	Progress func(group int, bytes int64)
+	// Done comes after each group.
+	Done func(Done)
+}
+
+// Run rewrites the plan's groups of a snapshot, one by one, each with a commit of its own. A group that loses a race is
+// passed over. Errors are those of table.Rewrite; groups before the one that failed are in the table.
+func Run(ctx context.Context, s *table.Snapshot, p *Plan, e Events) error {
+	var bytes int64
+	for i, g := range p.Groups {
+		done, err := rewrite(ctx, s, g, func(f *table.File) {
+			if bytes += f.Size; e.Progress != nil {
+				e.Progress(i, bytes)
+			}
+		})
+		if err != nil {
+			return fmt.Errorf("compact group %d of %d: %w", i+1, len(p.Groups), err)
+		}
+		if e.Done != nil {
+			e.Done(done)
+		}
+	}
+	return nil
+}
+
+func rewrite(ctx context.Context, s *table.Snapshot, g Group, read func(*table.File)) (Done, error) {
+	r, err := s.Rewrite(&g.Files[0])
+	if err != nil {
+		return Done{}, err
+	}
+	for i := range g.Files {
+		if err := r.Add(ctx, &g.Files[i]); err != nil {
+			return Done{}, errors.Join(err, r.Abort(ctx))
+		}
+		read(&g.Files[i])
+	}
+	done := Done{Group: g}
+	done.Committed, err = r.Commit(ctx)
+	if errors.As(err, &done.Conflict) {
+		return done, nil
+	}
+	return done, err
+}

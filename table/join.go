@@ -1,0 +1,211 @@
+package table
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/sluicedata/sluice/schema"
+)
+
+// copiedBytes is how large a compressed page must be to be copied as it is. Smaller ones become larger ones together: pages
+// of few rows cost every reader.
+const copiedBytes = 32 << 10
+
+// join appends the rows of another file, page by page, without taking rows apart: pages that are large enough and as they
+// would be here are copied, the others' values go into pages of this file. A row group of the file takes memory for one of
+// its column chunks at a time.
+func (e *encoder) join(s *sourceFile) (err error) {
+	defer recoverCorrupt(&err)
+	for group := range s.groups() {
+		for i, k := range e.chunks {
+			c, err := s.chunk(group, i, k.leaf)
+			if err != nil {
+				return err
+			}
+			if err := e.joinChunk(i, c, s.groupRows(group)); err != nil {
+				return fmt.Errorf("row group %d, column %v: %w", group, k.leaf.path, err)
+			}
+		}
+		e.groupRows += s.groupRows(group)
+		if e.measure(); e.held >= groupBytes {
+			if err := e.endGroup(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// joinChunk appends a column chunk that has so many rows.
+func (e *encoder) joinChunk(at int, c *sourceChunk, rows int64) error {
+	k := e.chunks[at]
+	err := c.each(func(p *sourcePage) error {
+		if copied, err := k.copies(c, p); copied || err != nil {
+			rows -= int64(p.levels())
+			e.countAbsent(at, int(p.data.Statistics.NullCount))
+			return err
+		}
+		page, err := c.decode(p)
+		if err != nil {
+			return err
+		}
+		rows -= int64(page.rows())
+		return e.joinPage(at, page)
+	})
+	if err == nil && rows != 0 {
+		return fmt.Errorf("its pages lack %d rows: %w", rows, errDamaged)
+	}
+	return err
+}
+
+// copyable are values whose pages may be copied from another file.
+type copyable interface {
+	// direct is the encoding of pages that are in no dictionary.
+	direct() format.Encoding
+	// cover widens the row group's bounds to the limits of a page; false, and nothing is done, if they are none.
+	cover(low, high []byte) bool
+}
+
+// copies copies a page as it is, if it may.
+func (k *chunk) copies(c *sourceChunk, p *sourcePage) (bool, error) {
+	v, ok := k.values.(copyable)
+	if !ok || !c.own || len(p.body) < copiedBytes || k.leaf.maxRep > 0 || p.data.Encoding != v.direct() ||
+		c.codec.CompressionCodec() != k.codec.CompressionCodec() || !v.cover(p.data.Statistics.MinValue, p.data.Statistics.MaxValue) {
+		return false, nil
+	}
+	if err := k.endPage(); err != nil {
+		return false, err
+	}
+	k.copyPage(p)
+	return true, nil
+}
+
+func (v *ints[T]) direct() format.Encoding {
+	if v.pack != nil {
+		return format.DeltaBinaryPacked
+	}
+	return format.Plain
+}
+
+func (v *ints[T]) cover(low, high []byte) bool {
+	if len(low) != len(plain(v.low[:])) || len(high) != len(low) {
+		return false
+	}
+	copy(plain(v.low[:]), low)
+	copy(plain(v.top[:]), high)
+	v.ofGroup.merge(&intBounds{min: int64(v.low[0]), max: int64(v.top[0])})
+	return true
+}
+
+func (v *texts) direct() format.Encoding {
+	if v.compact {
+		return format.DeltaLengthByteArray
+	}
+	return format.Plain
+}
+
+func (v *texts) cover(low, high []byte) bool {
+	if len(high) == 0 {
+		return false
+	}
+	v.ofGroup.take(low)
+	v.ofGroup.take(high)
+	return true
+}
+
+// joinPage appends the entries of a page, some rows at a time.
+func (e *encoder) joinPage(at int, p *decodedPage) error {
+	e.countAbsent(at, e.layout.absentIn(at, p))
+	for from := 0; from < len(p.at); {
+		end, rows := p.slice(from)
+		part := entries{at: p.at[from:end]}
+		if p.rep != nil {
+			part.rep = p.rep[from:end]
+		}
+		if p.absent > 0 {
+			for _, i := range part.at {
+				if i < 0 {
+					part.absent++
+				}
+			}
+		}
+		if err := e.add(e.chunks[at], p.values, part, rows); err != nil {
+			return err
+		}
+		from = end
+	}
+	return nil
+}
+
+// counted returns, by leaf, the column whose nulls the file's statistics count, where the leaf is the first below it: leaves,
+// lists and maps that are in no list.
+func counted(columns []*column, leaves int) []*column {
+	by := make([]*column, leaves)
+	var visit func([]*column)
+	visit = func(columns []*column) {
+		for _, c := range columns {
+			if c.typ.Kind == schema.Struct {
+				visit(c.children)
+				continue
+			}
+			by[c.firstLeaf] = c
+		}
+	}
+	visit(columns)
+	return by
+}
+
+// absentIn counts the rows of a leaf's page in which the column that is counted by it is null.
+func (l *layout) absentIn(at int, p *decodedPage) int {
+	c := l.counted[at]
+	if p.rep == nil || c == nil {
+		return p.absent
+	}
+	n := 0
+	for i, rep := range p.rep {
+		if rep == 0 && definition(p.at[i], math.MaxUint8) < uint8(c.def) {
+			n++
+		}
+	}
+	return n
+}
+
+func (e *encoder) countAbsent(at, n int) {
+	if c := e.layout.counted[at]; c != nil {
+		e.shredder.nulls[c.node] += int64(n)
+	}
+}
+
+// rows is how many the page has.
+func (p *decodedPage) rows() int {
+	if p.rep == nil {
+		return len(p.at)
+	}
+	n := 0
+	for _, rep := range p.rep {
+		if rep == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// slice returns where the next slice ends that begins at an entry, and its number of rows.
+func (p *decodedPage) slice(from int) (end, rows int) {
+	if p.rep == nil {
+		end = min(from+sliceRows, len(p.at))
+		return end, end - from
+	}
+	for end = from; end < len(p.at); end++ {
+		if p.rep[end] != 0 {
+			continue
+		}
+		if rows == sliceRows {
+			break
+		}
+		rows++
+	}
+	return end, rows
+}

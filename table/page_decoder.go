@@ -1,0 +1,270 @@
+package table
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/decimal128"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/parquet-go/parquet-go/encoding/delta"
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/sluicedata/sluice/schema"
+)
+
+// decodedPage are the values of a data page as an Arrow array of the leaf's type without its nulls (texts perhaps in a
+// dictionary), and the page's entries in it. It is valid until the next page is decoded.
+type decodedPage struct {
+	values arrow.Array
+	at     []int32 // by level: an index of values, or absentAt
+	rep    []uint8 // nil for leaves that are in no list
+	absent int
+}
+
+// pageDecoder decodes the data pages of one column chunk, a page at a time and all of its values at once. Not safe for
+// concurrent use.
+type pageDecoder struct {
+	fixed      []byte      // the dictionary of values of a fixed width, PLAIN
+	texts      arrow.Array // that of texts
+	body       []byte      // scratch: of a page, decompressed
+	def, rep   []uint8
+	at         []int32
+	ids        []uint32
+	aligned    []byte
+	dictionary int // its number of values
+}
+
+// setDictionary takes in the chunk's dictionary page.
+func (d *pageDecoder) setDictionary(l *leaf, body []byte, n int) error {
+	d.dictionary = n
+	if l.isText() {
+		var err error
+		d.texts, err = textsArray(l.typ, slices.Clone(body), n)
+		return err
+	}
+	width := l.width()
+	if width == 0 || n < 0 || len(body) < n*width {
+		return errDamaged
+	}
+	d.fixed = slices.Clone(body[:n*width])
+	return nil
+}
+
+func (d *pageDecoder) decode(l *leaf, body []byte, levels int, encoding format.Encoding) (*decodedPage, error) {
+	p := &decodedPage{}
+	var err error
+	if l.maxRep > 0 {
+		if d.rep, body, err = takeLevels(d.rep[:0], body, l.maxRep, levels); err != nil {
+			return nil, err
+		}
+		p.rep = d.rep
+	}
+	d.at = d.at[:0]
+	present := int32(levels)
+	if l.maxDef > 0 {
+		if d.def, body, err = takeLevels(d.def[:0], body, l.maxDef, levels); err != nil {
+			return nil, err
+		}
+		present = 0
+		for _, def := range d.def {
+			switch {
+			case int(def) == l.maxDef:
+				d.at = append(d.at, present)
+				present++
+			case int(def) < l.maxDef:
+				d.at = append(d.at, absentAt(int(def)))
+				p.absent++
+			default:
+				return nil, errDamaged
+			}
+		}
+	} else {
+		for i := range present {
+			d.at = append(d.at, i)
+		}
+	}
+	p.at = d.at
+	p.values, err = d.values(l, body, int(present), encoding)
+	return p, err
+}
+
+// takeLevels takes the levels off the front of a page of version 1.
+func takeLevels(to []uint8, body []byte, most, n int) (levels []uint8, rest []byte, err error) {
+	if len(body) < 4 {
+		return nil, nil, errDamaged
+	}
+	size := binary.LittleEndian.Uint32(body)
+	if int64(size) > int64(len(body)-4) {
+		return nil, nil, errDamaged
+	}
+	levels, err = decodeHybrid(to, body[4:4+size], widthOf(most), n)
+	return levels, body[4+size:], err
+}
+
+// values decodes n values.
+func (d *pageDecoder) values(l *leaf, b []byte, n int, encoding format.Encoding) (arrow.Array, error) {
+	switch {
+	case encoding == plainDictionary || encoding == format.RLEDictionary:
+		return d.indexed(l, b, n)
+	case l.isText():
+		return d.plainTexts(l, b, n, encoding)
+	case l.typ.Kind == schema.Boolean:
+		if encoding != format.Plain || len(b) < (n+7)/8 {
+			return nil, errDamaged
+		}
+		return newArray(l.typ, n, b[:(n+7)/8]), nil
+	case encoding == format.Plain:
+		if len(b) < n*l.width() {
+			return nil, errDamaged
+		}
+		d.aligned = append(d.aligned[:0], b[:n*l.width()]...)
+	case encoding == format.DeltaBinaryPacked:
+		if err := d.unpack(l, b, n); err != nil {
+			return nil, err
+		}
+	default:
+		return nil, fmt.Errorf("a page is encoded %s: %w", encoding, errDamaged)
+	}
+	return fixedArray(l, d.aligned, n), nil
+}
+
+// indexed decodes values that are in the chunk's dictionary.
+func (d *pageDecoder) indexed(l *leaf, b []byte, n int) (arrow.Array, error) {
+	switch {
+	case n == 0 && l.isText():
+		return textsArray(l.typ, nil, 0)
+	case n == 0:
+		return newArray(l.typ, 0, nil), nil
+	case len(b) == 0:
+		return nil, errDamaged
+	}
+	var err error
+	if d.ids, err = decodeHybrid(d.ids[:0], b[1:], int(b[0]), n); err != nil {
+		return nil, err
+	}
+	if int64(slices.Max(d.ids)) >= int64(d.dictionary) {
+		return nil, errDamaged
+	}
+	if l.isText() {
+		t := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: l.typ.ArrowType()}
+		indices := array.NewData(t.IndexType, n, []*memory.Buffer{nil, memory.NewBufferBytes(arrow.Uint32Traits.CastToBytes(d.ids))}, nil, 0, 0)
+		return array.NewDictionaryArray(t, array.MakeFromData(indices), d.texts), nil
+	}
+	width := l.width()
+	d.aligned = d.aligned[:0]
+	for _, id := range d.ids {
+		d.aligned = append(d.aligned, d.fixed[int(id)*width:][:width]...)
+	}
+	return fixedArray(l, d.aligned, n), nil
+}
+
+// unpack decodes numbers that are stored as differences.
+func (d *pageDecoder) unpack(l *leaf, b []byte, n int) error {
+	switch l.physical {
+	case format.Int32:
+		values, err := (&delta.BinaryPackedEncoding{}).DecodeInt32(nil, b)
+		if err != nil || len(values) < n {
+			return errDamaged
+		}
+		d.aligned = append(d.aligned[:0], plain(values[:n])...)
+	case format.Int64:
+		values, err := (&delta.BinaryPackedEncoding{}).DecodeInt64(nil, b)
+		if err != nil || len(values) < n {
+			return errDamaged
+		}
+		d.aligned = append(d.aligned[:0], plain(values[:n])...)
+	default:
+		return errDamaged
+	}
+	return nil
+}
+
+func (d *pageDecoder) plainTexts(l *leaf, b []byte, n int, encoding format.Encoding) (arrow.Array, error) {
+	switch encoding {
+	case format.Plain:
+		return textsArray(l.typ, b, n)
+	case format.DeltaLengthByteArray:
+		all, offsets, err := (&delta.LengthByteArrayEncoding{}).DecodeByteArray(nil, b, nil)
+		if err != nil || len(offsets) < n+1 {
+			return nil, errDamaged
+		}
+		return newArray(l.typ, n, arrow.Uint32Traits.CastToBytes(offsets[:n+1]), all), nil
+	default:
+		return nil, fmt.Errorf("a page of texts is encoded %s: %w", encoding, errDamaged)
+	}
+}
+
+// textsArray returns texts that lie in b, each behind its length. It moves them together there.
+func textsArray(t *schema.Type, b []byte, n int) (arrow.Array, error) {
+	if n < 0 || n > len(b)/4 {
+		return nil, errDamaged
+	}
+	offsets := make([]int32, n+1)
+	from, end := 0, 0
+	for i := range n {
+		if len(b)-from < 4 {
+			return nil, errDamaged
+		}
+		size := int(binary.LittleEndian.Uint32(b[from:]))
+		from += 4
+		if size > len(b)-from {
+			return nil, errDamaged
+		}
+		copy(b[end:], b[from:from+size])
+		from, end = from+size, end+size
+		offsets[i+1] = int32(end)
+	}
+	return newArray(t, n, arrow.Int32Traits.CastToBytes(offsets), b[:end]), nil
+}
+
+// fixedArray returns n numbers that are PLAIN, in memory that is aligned to them.
+func fixedArray(l *leaf, b []byte, n int) arrow.Array {
+	switch l.typ.Kind {
+	case schema.Byte, schema.Short:
+		return newArray(l.typ, n, narrow(b, n, l.typ.Kind))
+	case schema.Decimal:
+		return newArray(l.typ, n, decimalsOf(b, n, l.width()))
+	default:
+		return newArray(l.typ, n, b)
+	}
+}
+
+// narrow returns the low bytes of 32-bit numbers.
+func narrow(b []byte, n int, kind schema.Kind) []byte {
+	width := 1
+	if kind == schema.Short {
+		width = 2
+	}
+	small := make([]byte, 0, n*width)
+	for i := range n {
+		small = append(small, b[4*i:4*i+width]...)
+	}
+	return small
+}
+
+// decimalsOf returns the decimals of a width as Arrow holds them.
+func decimalsOf(b []byte, n, width int) []byte {
+	values := make([]decimal128.Num, n)
+	for i := range values {
+		switch v := b[i*width : (i+1)*width]; width {
+		case 4:
+			values[i] = decimal128.FromI64(int64(int32(binary.LittleEndian.Uint32(v))))
+		case 8:
+			values[i] = decimal128.FromI64(int64(binary.LittleEndian.Uint64(v)))
+		default:
+			values[i], _ = fromBigEndian(v) // no wider than 16 bytes
+		}
+	}
+	return arrow.Decimal128Traits.CastToBytes(values)
+}
+
+func newArray(t *schema.Type, n int, buffers ...[]byte) arrow.Array {
+	all := []*memory.Buffer{nil}
+	for _, b := range buffers {
+		all = append(all, memory.NewBufferBytes(b))
+	}
+	return array.MakeFromData(array.NewData(t.ArrowType(), n, all, nil, 0, 0))
+}

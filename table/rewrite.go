@@ -1,0 +1,204 @@
+package table
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/sluicedata/sluice/commitlog"
+	"github.com/sluicedata/sluice/schema"
+)
+
+// Rewrite is the rewriting of data files of one partition into fewer, on its way into the table: then Commit or Abort. The
+// table's rows stay as they are. Not safe for concurrent use.
+type Rewrite struct {
+	pending
+	snapshot  *Snapshot
+	partition *partitionRows
+	stored    *schema.Type // the schema without partition columns
+	removes   []commitlog.Remove
+}
+
+// Rewrite begins to rewrite files of the snapshot that are in one partition into files of the size that the table's
+// properties ask for. Rows are written in the order in which Add is called, and in that of each file.
+func (s *Snapshot) Rewrite(of *File) (*Rewrite, error) {
+	w, err := newWriter(s.table, s.schema, s.partitions, s.Properties())
+	if err != nil {
+		return nil, fmt.Errorf("rewrite files of %s: %w", s.table.store.URL(), err)
+	}
+	values := make([]*string, len(s.partitions))
+	for i, c := range s.partitions {
+		values[i] = of.add.PartitionValues[c]
+	}
+	r := &Rewrite{pending: pending{table: s.table, writer: w}, snapshot: s, stored: &schema.Type{Kind: schema.Struct}}
+	r.partition = w.partition(values, true)
+	w.order = append(w.order, r.partition)
+	for _, f := range s.schema.Fields {
+		if !slices.Contains(s.partitions, f.Name) {
+			r.stored.Fields = append(r.stored.Fields, f)
+		}
+	}
+	return r, nil
+}
+
+// Add reads a file's rows and writes them. Where the file is made as the table's files are made now, its pages are taken
+// over without decoding what is in them; else its rows are read. An error leaves nothing to be done but Abort.
+func (r *Rewrite) Add(ctx context.Context, f *File) error {
+	if err := r.usable(); err != nil {
+		return err
+	}
+	err := r.add(ctx, f)
+	if err != nil {
+		err = fmt.Errorf("rewrite %s: %w", f.Path, err)
+	}
+	r.failed = err
+	return err
+}
+
+func (r *Rewrite) add(ctx context.Context, f *File) error {
+	if !maps.EqualFunc(f.add.PartitionValues, r.partition.values, equalTexts) {
+		return errors.New("it is in another partition than the files before it; begin another rewrite for it")
+	}
+	if err := f.readable(r.snapshot); err != nil {
+		return err
+	}
+	before := r.writer.rows
+	if err := r.copy(ctx, f); err != nil {
+		return err
+	}
+	if rows := r.writer.rows - before; f.Rows >= 0 && rows != f.Rows {
+		return &commitlog.CorruptError{
+			Table: r.table.store.URL(), Version: r.snapshot.Version(),
+			Reason: fmt.Sprintf("the log says that %s has %d rows, and %d are in it; nothing was changed", f.Path, f.Rows, rows),
+		}
+	}
+	r.removes = append(r.removes, removal(f.add, r.table.options.Now().UnixMilli()))
+	return nil
+}
+
+func equalTexts(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }
+
+// copy writes a file's rows: page by page if it can be, else row by row.
+func (r *Rewrite) copy(ctx context.Context, f *File) (err error) {
+	object, err := r.table.store.Open(ctx, f.key)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, object.Close()) }()
+	source, err := openSource(r.writer.layout, object)
+	switch {
+	case err != nil:
+		return err
+	case source != nil:
+		return r.writer.join(ctx, r.partition, source)
+	}
+	return readFile(ctx, r.table.store, f.key, r.stored, nil, func(rows arrow.Record) error {
+		return r.writer.writeTo(ctx, r.partition, rows)
+	})
+}
+
+// writeTo writes a record's rows into a partition's file.
+func (w *writer) writeTo(ctx context.Context, p *partitionRows, record arrow.Record) error {
+	columns, err := bind(w.layout.columns, record)
+	if err != nil || record.NumRows() == 0 {
+		return err
+	}
+	from := block{record, columns, recordBytes(record) / record.NumRows()}
+	if err := w.writeRows(ctx, p, from, allRows(int(record.NumRows()))); err != nil {
+		return err
+	}
+	w.rows += record.NumRows()
+	return nil
+}
+
+// join writes a file's pages into a partition's file.
+func (w *writer) join(ctx context.Context, p *partitionRows, s *sourceFile) error {
+	if err := w.fill(ctx, p, func(e *encoder) error { return e.join(s) }); err != nil {
+		return err
+	}
+	w.rows += s.rows()
+	return nil
+}
+
+// removal is the remove action of a file whose rows stay in the table, in another one.
+func removal(add *commitlog.Add, nowMillis int64) commitlog.Remove {
+	return commitlog.Remove{
+		Path:                    add.Path,
+		DeletionTimestamp:       nowMillis,
+		ExtendedFileMetadata:    true,
+		PartitionValues:         add.PartitionValues,
+		Size:                    &add.Size,
+		Tags:                    add.Tags,
+		DeletionVector:          add.DeletionVector,
+		BaseRowID:               add.BaseRowID,
+		DefaultRowCommitVersion: add.DefaultRowCommitVersion,
+	}
+}
+
+// Commit publishes the new files and puts the commit that replaces the old ones by them. Whatever others have committed
+// since the snapshot, it comes after that, unless they have removed or replaced one of the old files, or changed protocol or
+// metadata: then it fails with a *commitlog.ConflictError, and what was written has been removed, as with any other error but
+// *commitlog.UnknownError. After that Commit may be called again.
+func (r *Rewrite) Commit(ctx context.Context) (Committed, error) {
+	return r.commit(ctx, r.transaction)
+}
+
+func (r *Rewrite) transaction() commitlog.Transaction {
+	tx := commitlog.Transaction{ReadVersion: r.snapshot.Version()}
+	tx.Actions.Removes = r.removes
+	tx.Actions.Adds = r.writer.adds()
+	for i := range tx.Actions.Adds {
+		tx.Actions.Adds[i].DataChange = false
+	}
+	tx.Actions.Info = &commitlog.CommitInfo{
+		Operation:           "OPTIMIZE",
+		OperationParameters: map[string]any{"predicate": "[]", "zOrderBy": "[]", "auto": false},
+		OperationMetrics:    r.metrics(),
+		EngineInfo:          r.table.engine(),
+		TxnID:               r.txnID,
+	}
+	return tx
+}
+
+// metrics are those that Spark's OPTIMIZE gives.
+func (r *Rewrite) metrics() map[string]string {
+	var sizes []int64
+	for _, f := range r.writer.done {
+		sizes = append(sizes, f.add.Size)
+	}
+	slices.Sort(sizes)
+	m := map[string]int64{
+		"numAddedFiles": int64(len(sizes)), "numAddedBytes": r.writer.bytes(),
+		"numRemovedFiles": int64(len(r.removes)), "numRemovedBytes": r.Bytes(), "numDeletionVectorsRemoved": 0,
+	}
+	for i := range r.removes {
+		if r.removes[i].DeletionVector != nil {
+			m["numDeletionVectorsRemoved"]++
+		}
+	}
+	if n := len(sizes); n > 0 {
+		m["minFileSize"], m["p25FileSize"], m["p50FileSize"], m["p75FileSize"], m["maxFileSize"] = sizes[0], sizes[n/4], sizes[n/2], sizes[3*n/4], sizes[n-1]
+	}
+	texts := make(map[string]string, len(m))
+	for name, n := range m {
+		texts[name] = strconv.FormatInt(n, 10)
+	}
+	return texts
+}
+
+// Files and Bytes are the number and the size of the files that were added.
+func (r *Rewrite) Files() int { return len(r.removes) }
+
+// Bytes: see Files.
+func (r *Rewrite) Bytes() int64 {
+	var n int64
+	for i := range r.removes {
+		n += *r.removes[i].Size
+	}
+	return n
+}

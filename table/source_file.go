@@ -1,0 +1,212 @@
+package table
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress"
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/sluicedata/sluice/storage"
+)
+
+// engineName begins what our files call their writer.
+const engineName = "sluice"
+
+// wholeBytes is how large a file may be that is read in one request.
+const wholeBytes = 8 << 20
+
+// sourceFile is a data file whose pages can become those of another: each leaf of the layout is in it, of the same type and
+// levels, in pages of version 1 whose encodings are known here. Not safe for concurrent use.
+type sourceFile struct {
+	object  io.ReaderAt
+	file    *parquet.File
+	columns []int // by leaf of the layout: its index in the file
+	own     bool  // its pages' headers tell limits and nulls as ours do
+}
+
+// openSource opens a data file; it is nil when its pages cannot be taken over, and its rows have to be read.
+func openSource(l *layout, object storage.Object) (s *sourceFile, err error) {
+	defer recoverCorrupt(&err)
+	s = &sourceFile{object: object}
+	if object.Size() <= wholeBytes {
+		whole := make([]byte, object.Size())
+		if _, err := object.ReadAt(whole, 0); err != nil && !errors.Is(err, io.EOF) {
+			return nil, err
+		}
+		s.object = bytes.NewReader(whole)
+	}
+	if s.file, err = openParquet(s.object, object.Size()); err != nil {
+		return nil, err
+	}
+	s.own = strings.HasPrefix(s.file.Metadata().CreatedBy, engineName)
+	for _, leaf := range l.leaves {
+		found, ok := s.file.Schema().Lookup(leaf.path...)
+		if !ok || found.MaxDefinitionLevel != leaf.maxDef || found.MaxRepetitionLevel != leaf.maxRep || annotatedType(found.Node) != leaf.annotated {
+			return nil, nil
+		}
+		s.columns = append(s.columns, found.ColumnIndex)
+	}
+	for _, g := range s.file.Metadata().RowGroups {
+		for _, at := range s.columns {
+			if !takenOver(&g.Columns[at].MetaData) {
+				return nil, nil
+			}
+		}
+	}
+	return s, nil
+}
+
+// plainDictionary is RLE_DICTIONARY as older writers call it.
+const plainDictionary = format.Encoding(2)
+
+// takenOver says whether all pages of a chunk can be.
+func takenOver(m *format.ColumnMetaData) bool {
+	for _, s := range m.EncodingStats {
+		switch s.PageType {
+		case format.DataPage, format.DictionaryPage:
+		default:
+			return false
+		}
+		switch s.Encoding {
+		case format.Plain, plainDictionary, format.RLEDictionary, format.DeltaBinaryPacked, format.DeltaLengthByteArray:
+		default:
+			return false
+		}
+	}
+	return len(m.EncodingStats) > 0
+}
+
+// rows is how many the file has.
+func (s *sourceFile) rows() int64 { return s.file.NumRows() }
+
+// groups is the number of its row groups.
+func (s *sourceFile) groups() int { return len(s.file.Metadata().RowGroups) }
+
+// groupRows is how many rows a row group has.
+func (s *sourceFile) groupRows(group int) int64 { return s.file.Metadata().RowGroups[group].NumRows }
+
+// chunk reads the column chunk of a leaf in a row group.
+func (s *sourceFile) chunk(group, at int, l *leaf) (*sourceChunk, error) {
+	m := &s.file.Metadata().RowGroups[group].Columns[s.columns[at]].MetaData
+	start := m.DataPageOffset
+	if m.DictionaryPageOffset > 0 {
+		start = min(start, m.DictionaryPageOffset)
+	}
+	if start < 0 || m.TotalCompressedSize < 0 || start > s.file.Size() || m.TotalCompressedSize > s.file.Size()-start {
+		return nil, errDamaged
+	}
+	c := &sourceChunk{leaf: l, own: s.own, values: m.NumValues, codec: parquet.LookupCompressionCodec(m.Codec), bytes: make([]byte, m.TotalCompressedSize)}
+	if _, err := s.object.ReadAt(c.bytes, start); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	return c, nil
+}
+
+var errDamaged = errors.New("the Parquet file is damaged; restore it from a copy")
+
+// sourceChunk is a column chunk of a sourceFile.
+type sourceChunk struct {
+	leaf   *leaf
+	own    bool
+	values int64 // absent ones included
+	codec  compress.Codec
+	bytes  []byte // of its pages, as they are in the file
+	pages  pageDecoder
+}
+
+// sourcePage is a data page of a sourceChunk.
+type sourcePage struct {
+	header format.PageHeader
+	data   format.DataPageHeader
+	whole  []byte // header and body
+	body   []byte // compressed
+}
+
+// levels is how many values the page has, absent ones included.
+func (p *sourcePage) levels() int { return int(p.data.NumValues) }
+
+// each hands the chunk's data pages to fn, in order, after the dictionary is known.
+func (c *sourceChunk) each(fn func(*sourcePage) error) error {
+	rest := c.bytes
+	for left := c.values; left > 0; {
+		p, err := readPage(rest)
+		if err != nil {
+			return err
+		}
+		rest = rest[len(p.whole):]
+		switch p.header.Type {
+		case format.DictionaryPage:
+			dictionary, ok := p.header.DictionaryPageHeader.Get()
+			if !ok {
+				return errDamaged
+			}
+			body, err := c.decompress(p)
+			if err != nil {
+				return err
+			}
+			if err := c.pages.setDictionary(c.leaf, body, int(dictionary.NumValues)); err != nil {
+				return err
+			}
+		case format.DataPage:
+			if left -= int64(p.data.NumValues); p.data.NumValues <= 0 || left < 0 {
+				return errDamaged
+			}
+			if err := fn(p); err != nil {
+				return err
+			}
+		default:
+			return fmt.Errorf("a page of type %s among those of version 1: %w", p.header.Type, errDamaged)
+		}
+	}
+	return nil
+}
+
+// readPage reads the page that some bytes begin with.
+func readPage(b []byte) (*sourcePage, error) {
+	p := &sourcePage{}
+	n, err := unmarshal(b, &p.header)
+	if err != nil {
+		return nil, err
+	}
+	size := int(p.header.CompressedPageSize)
+	if size < 0 || p.header.UncompressedPageSize < 0 || size > len(b)-n {
+		return nil, errDamaged
+	}
+	p.whole, p.body = b[:n+size], b[n:n+size]
+	if p.header.Type == format.DataPage {
+		var ok bool
+		if p.data, ok = p.header.DataPageHeader.Get(); !ok {
+			return nil, errDamaged
+		}
+	}
+	return p, nil
+}
+
+func (c *sourceChunk) decompress(p *sourcePage) ([]byte, error) {
+	body, err := c.codec.Decode(c.pages.body[:0], p.body)
+	if err != nil {
+		return nil, fmt.Errorf("decompress a page: %w", err)
+	}
+	if len(body) != int(p.header.UncompressedPageSize) {
+		return nil, errDamaged
+	}
+	c.pages.body = body
+	return body, nil
+}
+
+// decode returns the page's values and their entries in it.
+func (c *sourceChunk) decode(p *sourcePage) (*decodedPage, error) {
+	body, err := c.decompress(p)
+	if err != nil {
+		return nil, err
+	}
+	if p.data.DefinitionLevelEncoding != format.RLE && c.leaf.maxDef > 0 || p.data.RepetitionLevelEncoding != format.RLE && c.leaf.maxRep > 0 {
+		return nil, errors.New("its levels are BIT_PACKED, which no writer has done for years; have the engine that wrote the file rewrite it")
+	}
+	return c.pages.decode(c.leaf, body, p.levels(), p.data.Encoding)
+}
