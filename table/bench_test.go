@@ -89,3 +89,27 @@ func BenchmarkScan(b *testing.B) {
 	}
 	b.ReportMetric(float64(rows*b.N)/b.Elapsed().Seconds(), "rows/s")
 }
+
+// BenchmarkRewrite rewrites small files of our own into one.
+func BenchmarkRewrite(b *testing.B) {
+	const rows, files = 2500, 100
+	s, rec := eventRecord(b, rows)
+	tbl := newTestTable(b, Options{})
+	for batch := range int64(files) {
+		appendAll(b, tbl, batch, &Create{Schema: s}, rec)
+	}
+	snap, err := tbl.Snapshot(b.Context(), Newest)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		r := rewriteOf(b, snap, snap.Files())
+		if err := r.writer.finish(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		if err := r.Abort(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(rows*files*b.N)/b.Elapsed().Seconds(), "rows/s")
+}

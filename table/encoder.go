@@ -96,6 +96,7 @@ type encoder struct {
 	groupRows int64
 	held      int64          // what the row group takes in memory, about, in bytes
 	groups    []writtenGroup // of the file
+	pages     pageDecoder    // of files that are joined
 }
 
 // newEncoder returns an encoder whose pages have about so many bytes before compression.

@@ -20,7 +20,7 @@ func (e *encoder) join(s *sourceFile) (err error) {
 	defer recoverCorrupt(&err)
 	for group := range s.groups() {
 		for i, k := range e.chunks {
-			c, err := s.chunk(group, i, k.leaf)
+			c, err := s.chunk(group, i, k.leaf, &e.pages)
 			if err != nil {
 				return err
 			}

@@ -24,25 +24,31 @@ type decodedPage struct {
 	absent int
 }
 
-// pageDecoder decodes the data pages of one column chunk, a page at a time and all of its values at once. Not safe for
-// concurrent use.
+// pageDecoder decodes the data pages of one column chunk after the other, a page at a time and all of its values at once. Not
+// safe for concurrent use.
 type pageDecoder struct {
-	fixed      []byte      // the dictionary of values of a fixed width, PLAIN
-	texts      arrow.Array // that of texts
-	body       []byte      // scratch: of a page, decompressed
-	def, rep   []uint8
-	at         []int32
-	ids        []uint32
-	aligned    []byte
-	dictionary int // its number of values
+	dictionary int         // the number of its values
+	fixed      []byte      // those of a fixed width, PLAIN
+	texts      arrow.Array // or those that are texts
+
+	// Scratch, of a page.
+	body     []byte // decompressed
+	def, rep []uint8
+	at       []int32
+	offsets  []int32
+	ids      []uint32
+	aligned  []byte
 }
+
+// forget makes the decoder one of another chunk.
+func (d *pageDecoder) forget() { d.dictionary, d.fixed, d.texts = 0, nil, nil }
 
 // setDictionary takes in the chunk's dictionary page.
 func (d *pageDecoder) setDictionary(l *leaf, body []byte, n int) error {
 	d.dictionary = n
 	if l.isText() {
 		var err error
-		d.texts, err = textsArray(l.typ, slices.Clone(body), n)
+		d.texts, _, err = textsArray(l.typ, slices.Clone(body), n, nil)
 		return err
 	}
 	width := l.width()
@@ -135,7 +141,7 @@ func (d *pageDecoder) values(l *leaf, b []byte, n int, encoding format.Encoding)
 func (d *pageDecoder) indexed(l *leaf, b []byte, n int) (arrow.Array, error) {
 	switch {
 	case n == 0 && l.isText():
-		return textsArray(l.typ, nil, 0)
+		return d.plainTexts(l, nil, 0, format.Plain)
 	case n == 0:
 		return newArray(l.typ, 0, nil), nil
 	case len(b) == 0:
@@ -185,7 +191,12 @@ func (d *pageDecoder) unpack(l *leaf, b []byte, n int) error {
 func (d *pageDecoder) plainTexts(l *leaf, b []byte, n int, encoding format.Encoding) (arrow.Array, error) {
 	switch encoding {
 	case format.Plain:
-		return textsArray(l.typ, b, n)
+		var (
+			a   arrow.Array
+			err error
+		)
+		a, d.offsets, err = textsArray(l.typ, b, n, d.offsets)
+		return a, err
 	case format.DeltaLengthByteArray:
 		all, offsets, err := (&delta.LengthByteArrayEncoding{}).DecodeByteArray(nil, b, nil)
 		if err != nil || len(offsets) < n+1 {
@@ -197,27 +208,28 @@ func (d *pageDecoder) plainTexts(l *leaf, b []byte, n int, encoding format.Encod
 	}
 }
 
-// textsArray returns texts that lie in b, each behind its length. It moves them together there.
-func textsArray(t *schema.Type, b []byte, n int) (arrow.Array, error) {
+// textsArray returns texts that lie in b, each behind its length, with offsets in the memory given if that is enough. It moves
+// them together there.
+func textsArray(t *schema.Type, b []byte, n int, offsets []int32) (arrow.Array, []int32, error) {
 	if n < 0 || n > len(b)/4 {
-		return nil, errDamaged
+		return nil, offsets, errDamaged
 	}
-	offsets := make([]int32, n+1)
+	offsets = append(offsets[:0], 0)
 	from, end := 0, 0
-	for i := range n {
+	for range n {
 		if len(b)-from < 4 {
-			return nil, errDamaged
+			return nil, offsets, errDamaged
 		}
 		size := int(binary.LittleEndian.Uint32(b[from:]))
 		from += 4
 		if size > len(b)-from {
-			return nil, errDamaged
+			return nil, offsets, errDamaged
 		}
 		copy(b[end:], b[from:from+size])
 		from, end = from+size, end+size
-		offsets[i+1] = int32(end)
+		offsets = append(offsets, int32(end))
 	}
-	return newArray(t, n, arrow.Int32Traits.CastToBytes(offsets), b[:end]), nil
+	return newArray(t, n, arrow.Int32Traits.CastToBytes(offsets), b[:end]), offsets, nil
 }
 
 // fixedArray returns n numbers that are PLAIN, in memory that is aligned to them.

@@ -22,6 +22,7 @@ type Rewrite struct {
 	partition *partitionRows
 	stored    *schema.Type // the schema without partition columns
 	removes   []commitlog.Remove
+	buffer    []byte // of small files
 }
 
 // Rewrite begins to rewrite files of the snapshot that are in one partition into files of the size that the table's
@@ -90,7 +91,7 @@ func (r *Rewrite) copy(ctx context.Context, f *File) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, object.Close()) }()
-	source, err := openSource(r.writer.layout, object)
+	source, err := openSource(r.writer.layout, object, &r.buffer)
 	switch {
 	case err != nil:
 		return err

@@ -164,18 +164,22 @@ func largePages(t *testing.T, store *memStore, s *schema.Type, properties map[st
 	if err != nil {
 		t.Fatal(err)
 	}
-	var pages [][]byte
+	var (
+		pages   [][]byte
+		buffer  []byte
+		decoder pageDecoder
+	)
 	for _, key := range store.dataKeys() {
-		f, err := openSource(layout, memObject{bytes.NewReader(store.objects[key])})
+		f, err := openSource(layout, memObject{bytes.NewReader(store.objects[key])}, &buffer)
 		if err != nil || f == nil {
 			t.Fatal(f, err)
 		}
 		for i, l := range layout.leaves {
-			c, err := f.chunk(0, i, l)
+			c, err := f.chunk(0, i, l, &decoder)
 			if err == nil {
 				err = c.each(func(p *sourcePage) error {
 					if len(p.body) >= copiedBytes {
-						pages = append(pages, p.whole)
+						pages = append(pages, bytes.Clone(p.whole))
 					}
 					return nil
 				})
@@ -336,12 +340,13 @@ func TestDamagedFilesAreNotRewritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var buffer []byte
 	for range 1500 {
 		bad := bytes.Clone(good)
 		for range 1 + r.IntN(3) {
 			bad[r.IntN(len(bad))] = byte(r.IntN(256))
 		}
-		f, err := openSource(layout, memObject{bytes.NewReader(bad)})
+		f, err := openSource(layout, memObject{bytes.NewReader(bad)}, &buffer)
 		if err != nil || f == nil {
 			continue
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
@@ -24,21 +25,24 @@ const wholeBytes = 8 << 20
 // levels, in pages of version 1 whose encodings are known here. Not safe for concurrent use.
 type sourceFile struct {
 	object  io.ReaderAt
+	whole   []byte // all of it, if it is small
 	file    *parquet.File
 	columns []int // by leaf of the layout: its index in the file
 	own     bool  // its pages' headers tell limits and nulls as ours do
 }
 
-// openSource opens a data file; it is nil when its pages cannot be taken over, and its rows have to be read.
-func openSource(l *layout, object storage.Object) (s *sourceFile, err error) {
+// openSource opens a data file; it is nil when its pages cannot be taken over, and its rows have to be read. It may use the
+// buffer until another is opened.
+func openSource(l *layout, object storage.Object, buffer *[]byte) (s *sourceFile, err error) {
 	defer recoverCorrupt(&err)
 	s = &sourceFile{object: object}
 	if object.Size() <= wholeBytes {
-		whole := make([]byte, object.Size())
-		if _, err := object.ReadAt(whole, 0); err != nil && !errors.Is(err, io.EOF) {
+		*buffer = slices.Grow((*buffer)[:0], int(object.Size()))
+		s.whole = (*buffer)[:object.Size()]
+		if _, err := object.ReadAt(s.whole, 0); err != nil && !errors.Is(err, io.EOF) {
 			return nil, err
 		}
-		s.object = bytes.NewReader(whole)
+		s.object = bytes.NewReader(s.whole)
 	}
 	if s.file, err = openParquet(s.object, object.Size()); err != nil {
 		return nil, err
@@ -90,8 +94,8 @@ func (s *sourceFile) groups() int { return len(s.file.Metadata().RowGroups) }
 // groupRows is how many rows a row group has.
 func (s *sourceFile) groupRows(group int) int64 { return s.file.Metadata().RowGroups[group].NumRows }
 
-// chunk reads the column chunk of a leaf in a row group.
-func (s *sourceFile) chunk(group, at int, l *leaf) (*sourceChunk, error) {
+// chunk reads the column chunk of a leaf in a row group, whose pages the decoder is for from now on.
+func (s *sourceFile) chunk(group, at int, l *leaf, d *pageDecoder) (*sourceChunk, error) {
 	m := &s.file.Metadata().RowGroups[group].Columns[s.columns[at]].MetaData
 	start := m.DataPageOffset
 	if m.DictionaryPageOffset > 0 {
@@ -100,7 +104,13 @@ func (s *sourceFile) chunk(group, at int, l *leaf) (*sourceChunk, error) {
 	if start < 0 || m.TotalCompressedSize < 0 || start > s.file.Size() || m.TotalCompressedSize > s.file.Size()-start {
 		return nil, errDamaged
 	}
-	c := &sourceChunk{leaf: l, own: s.own, values: m.NumValues, codec: parquet.LookupCompressionCodec(m.Codec), bytes: make([]byte, m.TotalCompressedSize)}
+	c := &sourceChunk{leaf: l, own: s.own, values: m.NumValues, codec: parquet.LookupCompressionCodec(m.Codec), pages: d}
+	d.forget()
+	if s.whole != nil {
+		c.bytes = s.whole[start : start+m.TotalCompressedSize]
+		return c, nil
+	}
+	c.bytes = make([]byte, m.TotalCompressedSize)
 	if _, err := s.object.ReadAt(c.bytes, start); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
@@ -116,7 +126,7 @@ type sourceChunk struct {
 	values int64 // absent ones included
 	codec  compress.Codec
 	bytes  []byte // of its pages, as they are in the file
-	pages  pageDecoder
+	pages  *pageDecoder
 }
 
 // sourcePage is a data page of a sourceChunk.
