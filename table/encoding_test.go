@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/rle"
 	"github.com/parquet-go/parquet-go/format"
@@ -97,6 +98,29 @@ func TestCompactEncodingStoresDifferences(t *testing.T) {
 		}
 		if !slices.Contains(c.MetaData.Encoding, want) || slices.Contains(c.MetaData.Encoding, format.Plain) {
 			t.Errorf("column %v: %v", c.MetaData.PathInSchema, c.MetaData.Encoding)
+		}
+	}
+}
+
+func TestTextsAreInADictionaryWhenFewAreDifferent(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 6))
+	s := parseSchema(t, "a:string")
+	first, rest := wordsRecord(r, s, 6000, 1<<40), wordsRecord(r, s, 14_000, 5)
+	for name, c := range map[string]struct {
+		records []arrow.Record
+		want    format.Encoding
+	}{
+		"no two the same at first":        {[]arrow.Record{first, rest}, format.Plain},
+		"some the same from the first on": {[]arrow.Record{wordsRecord(r, s, 20_000, 5000)}, format.RLEDictionary},
+		"most different in the page":      {[]arrow.Record{wordsRecord(r, s, 20_000, 20_000)}, format.Plain},
+	} {
+		body := writtenFile(t, s, nil, c.records...)
+		f, err := parquet.OpenFile(bytes.NewReader(body), int64(len(body)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f.Metadata().RowGroups[0].Columns[0].MetaData.EncodingStats; got[0].PageType != format.DataPage || got[0].Encoding != c.want {
+			t.Errorf("%s: pages %v, want %v", name, got, c.want)
 		}
 	}
 }

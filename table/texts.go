@@ -14,6 +14,9 @@ import (
 // limitUnits is where limits in data files are cut: of strings in UTF-16 units, of others in bytes.
 const limitUnits = 64
 
+// fewTexts are enough to see that hardly any is there twice, without a dictionary of the whole page.
+const fewTexts = 2000
+
 // texts are strings or bytes. As long as few of them are different they are kept in a dictionary, one for each row group;
 // else they are stored one by one.
 type texts struct {
@@ -85,11 +88,14 @@ func (t arrayTexts) at(i int32) []byte { return t.bytes[t.offsets[i]:t.offsets[i
 func (v *texts) add(a arrow.Array, at []int32) {
 	if d, ok := a.(*array.Dictionary); ok {
 		v.addIndexed(d, at)
-		return
+	} else {
+		from := textsOf(a)
+		for _, i := range at {
+			v.take(from.at(i))
+		}
 	}
-	from := textsOf(a)
-	for _, i := range at {
-		v.take(from.at(i))
+	if v.dict != nil && v.pages == 0 && len(v.ids) >= fewTexts && 20*v.dict.len() > 19*len(v.ids) {
+		v.giveUp()
 	}
 }
 
