@@ -19,6 +19,7 @@ type chunk struct {
 	codec     codec
 	values    pageValues
 	workspace *workspace
+	filter    *bloomFilter // nil: there is none
 
 	// The page to come.
 	levels  int // values, absent ones included
@@ -46,6 +47,7 @@ type leaf struct {
 	annotated string // the type with its annotation, as parquet-go tells it
 	maxDef    int
 	maxRep    int
+	filtered  bool // its chunks have Bloom filters
 }
 
 // isText says that the leaf's values have no width of their own.
@@ -67,6 +69,9 @@ func (l *leaf) width() int {
 
 func newChunk(l *leaf, c codec, values pageValues, w *workspace) *chunk {
 	k := &chunk{leaf: l, codec: c, values: values, workspace: w, pages: blocks{workspace: w}}
+	if l.filtered {
+		k.filter = newBloomFilter()
+	}
 	k.beginGroup()
 	return k
 }
@@ -136,6 +141,9 @@ func (k *chunk) memory() int64 {
 	if texts, ok := k.values.(*texts); ok {
 		n += texts.memory()
 	}
+	if k.filter != nil {
+		n += k.filter.memory()
+	}
 	return n
 }
 
@@ -150,6 +158,9 @@ func (k *chunk) endPage() error {
 		return fmt.Errorf("encode column %v: %w", k.leaf.path, err)
 	}
 	k.workspace.body = body
+	if values, ok := k.values.(hashed); ok && k.filter != nil {
+		values.hash(k.filter)
+	}
 	limits := k.values.page()
 	statistics := k.statistics(limits, k.nulls)
 	size := int64(k.pages.len())
@@ -327,6 +338,22 @@ func (k *chunk) writeDictionary(out *countingWriter) error {
 	}
 	_, err := out.Write(k.workspace.compressed)
 	return err
+}
+
+// writeFilter writes the Bloom filter of a chunk that has been written, if there is one, and begins a new one.
+func (k *chunk) writeFilter(out *countingWriter, w *written) error {
+	if k.filter == nil {
+		return nil
+	}
+	start := out.n
+	if err := k.filter.writeTo(out); err != nil {
+		return err
+	}
+	if n := out.n - start; n > 0 {
+		w.chunk.MetaData.BloomFilterOffset, w.chunk.MetaData.BloomFilterLength = start, int32(n)
+	}
+	k.filter.reset()
+	return nil
 }
 
 func marshal(v any) ([]byte, error) {

@@ -136,6 +136,10 @@ func (c *Create) checkProperties() []error {
 	if _, err := targetSizeOf(c.Properties); err != nil {
 		faults = append(faults, err)
 	}
+	columns, _ := columnsOf(c.Schema)
+	if err := checkBloom(columns, c.Properties); err != nil {
+		faults = append(faults, err)
+	}
 	return faults
 }
 

@@ -88,6 +88,15 @@ func (d *dictionary) grow() {
 	}
 }
 
+// eachOfPage hands over the texts to which the page refers that is being filled.
+func (d *dictionary) eachOfPage(fn func(text []byte)) {
+	for number, page := range d.page {
+		if page == d.now {
+			fn(d.text(uint32(number)))
+		}
+	}
+}
+
 func (d *dictionary) endPage() { d.now++ }
 
 // reset empties the dictionary. One that has become large gives its memory back: many files may each have some.

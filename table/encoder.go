@@ -75,6 +75,11 @@ func newLayout(t *schema.Type, properties map[string]string, engine string, zstd
 		})
 	}
 	l.counted = counted(l.columns, len(l.leaves))
+	for _, path := range splitNames(properties[bloomProperty]) {
+		if bloomFault(l.columns, path) == nil {
+			l.leaves[findColumn(l.columns, path).firstLeaf].filtered = true
+		}
+	}
 	return l, nil
 }
 
@@ -176,6 +181,11 @@ func (e *encoder) endGroup() error {
 			return fmt.Errorf("write row group: %w", err)
 		}
 		group.chunks = append(group.chunks, w)
+	}
+	for i, k := range e.chunks {
+		if err := k.writeFilter(e.out, &group.chunks[i]); err != nil {
+			return fmt.Errorf("write Bloom filter: %w", err)
+		}
 	}
 	e.groups = append(e.groups, group)
 	e.groupRows = 0

@@ -68,10 +68,10 @@ type copyable interface {
 	cover(low, high []byte) bool
 }
 
-// copies copies a page as it is, if it may.
+// copies copies a page as it is, if it may. It may not where the values themselves are wanted, for a Bloom filter.
 func (k *chunk) copies(c *sourceChunk, p *sourcePage) (bool, error) {
 	v, ok := k.values.(copyable)
-	if !ok || !c.own || len(p.body) < copiedBytes || k.leaf.maxRep > 0 || p.data.Encoding != v.direct() ||
+	if !ok || !c.own || k.filter != nil || len(p.body) < copiedBytes || k.leaf.maxRep > 0 || p.data.Encoding != v.direct() ||
 		c.codec.CompressionCodec() != k.codec.CompressionCodec() || !v.cover(p.data.Statistics.MinValue, p.data.Statistics.MaxValue) {
 		return false, nil
 	}

@@ -159,6 +159,12 @@ func (v *ints[T]) encode(b []byte) ([]byte, format.Encoding, error) {
 	return append(b, v.packed...), format.DeltaBinaryPacked, err
 }
 
+func (v *ints[T]) hash(f *bloomFilter) {
+	for i := range v.values {
+		f.add(plain(v.values[i : i+1]))
+	}
+}
+
 func (v *ints[T]) limits(b *intBounds) limits {
 	v.low[0], v.top[0] = T(b.min), T(b.max)
 	return limits{plain(v.low[:]), plain(v.top[:]), b.seen()}

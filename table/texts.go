@@ -181,6 +181,27 @@ func (v *texts) encode(b []byte) ([]byte, format.Encoding, error) {
 	}
 }
 
+// hash adds the texts as encode has left them.
+func (v *texts) hash(f *bloomFilter) {
+	if v.dict != nil {
+		v.dict.eachOfPage(f.add)
+		return
+	}
+	bytes := v.bytes
+	if v.compact {
+		for _, n := range v.lengths {
+			f.add(bytes[:n])
+			bytes = bytes[n:]
+		}
+		return
+	}
+	for len(bytes) > 0 {
+		end := 4 + binary.LittleEndian.Uint32(bytes)
+		f.add(bytes[4:end])
+		bytes = bytes[end:]
+	}
+}
+
 // dictionary are the texts that the row group's pages refer to, encoded PLAIN, and how many; none if no page refers to any.
 func (v *texts) dictionary() (plain []byte, n int) {
 	if v.pages == 0 {

@@ -89,6 +89,9 @@ func newWriter(t *Table, s *schema.Type, partitions []string, properties map[str
 	if w.layout, err = newLayout(stored, properties, t.engine(), t.zstd); err != nil {
 		return nil, err
 	}
+	if err := checkBloom(w.layout.columns, properties); err != nil {
+		return nil, err
+	}
 	w.keepOpen = int(min(int64(t.options.OpenFiles), max(1, t.options.Memory.Room()/4/int64(openPageBytes*len(w.layout.leaves)))))
 	return w, nil
 }
