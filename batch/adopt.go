@@ -2,6 +2,7 @@ package batch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/sluicedata/sluice/offsetlog"
@@ -19,8 +20,12 @@ type Records func(ctx context.Context, fn func(*Record) error) error
 //
 // A death anywhere in between leaves a checkpoint that is refused as before, and Adopt can be called again.
 func Adopt(ctx context.Context, name string, checkpoint storage.Store, src source.Source, table *TableState, records Records) (*Record, error) {
+	first, err := firstOf(ctx, records)
+	if err != nil {
+		return nil, fmt.Errorf("adopt the table: %w", err)
+	}
 	var last *Record
-	history := source.History{Adopted: true, Batches: func(fn func(int64, []offsetlog.Range) error) error {
+	history := source.History{Adopted: true, Since: first, Batches: func(fn func(int64, []offsetlog.Range) error) error {
 		return records(ctx, func(r *Record) error {
 			last = r
 			return fn(r.Batch, r.Ranges)
@@ -43,4 +48,19 @@ func Adopt(ctx context.Context, name string, checkpoint storage.Store, src sourc
 		Pipeline: name, Batch: last.Batch, First: last.Batch, Time: last.Time, Ranges: last.Ranges, Fingerprint: last.Fingerprint,
 		Adopted: adopted,
 	})
+}
+
+// errEnough ends the reading of records behind the first.
+var errEnough = errors.New("enough records")
+
+// firstOf is the first batch that the records tell of, 0 when there are none.
+func firstOf(ctx context.Context, records Records) (batch int64, err error) {
+	err = records(ctx, func(r *Record) error {
+		batch = r.Since
+		return errEnough
+	})
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return batch, err
 }

@@ -25,8 +25,9 @@ type AddedFile struct {
 // AuditReport is what an Audit found.
 type AuditReport struct {
 	Pipeline   string              `json:"pipeline"`
-	Versions   int64               `json:"versions"` // commits seen
-	Commits    int64               `json:"commits"`  // of this pipeline
+	From       int64               `json:"from_version"` // the first that the log still has; -1: none
+	Versions   int64               `json:"versions"`     // commits seen
+	Commits    int64               `json:"commits"`      // of this pipeline
 	FirstBatch int64               `json:"first_batch"`
 	LastBatch  int64               `json:"last_batch"`
 	Rows       int64               `json:"rows"`
@@ -58,7 +59,7 @@ type incarnation struct{ partition, id string }
 // NewAudit begins the audit of a pipeline over a table's commits, which are shown to it in order of version.
 func NewAudit(pipeline string) *AuditReport {
 	return &AuditReport{
-		Pipeline: pipeline, FirstBatch: -1, LastBatch: -1, Partitions: []AuditPartition{}, Faults: []AuditFault{},
+		Pipeline: pipeline, From: -1, FirstBatch: -1, LastBatch: -1, Partitions: []AuditPartition{}, Faults: []AuditFault{},
 		positions: map[incarnation]int{}, files: map[string]int64{},
 	}
 }
@@ -67,6 +68,9 @@ func NewAudit(pipeline string) *AuditReport {
 // one's, that each range begins where the last one of its partition ended, and that the files hold the rows that the
 // record counts.
 func (a *AuditReport) Commit(v CommitView) {
+	if a.Versions == 0 {
+		a.From = v.Version
+	}
 	a.Versions++
 	for _, f := range v.Added {
 		if earlier, twice := a.files[f.Path]; twice {

@@ -28,6 +28,9 @@ func recoverFrom(pipeline string, plans []offsetlog.Plan, known *offsetlog.Commi
 	}
 	record := ParseRecord(table.UserMetadata)
 	c := comparison{pipeline, plans, known, table, record}
+	if table.BatchVersion < 0 {
+		return c.recoverCleanedUp()
+	}
 	if record == nil || record.App != pipeline || record.Batch != table.Batch {
 		return recovery{}, c.refuse(
 			fmt.Sprintf("the table holds batch %d of %q, but its commit, version %d, was not written by this program", table.Batch, pipeline, table.BatchVersion),
@@ -37,7 +40,7 @@ func recoverFrom(pipeline string, plans []offsetlog.Plan, known *offsetlog.Commi
 		return recovery{}, err
 	}
 	r := recovery{committed: table.Batch, since: record.Since, version: table.BatchVersion}
-	newest := plans[len(plans)-1]
+	newest := c.newest()
 	r.rerun = plans[table.Batch+1-plans[0].Batch:]
 	if known != nil && known.Batch > table.Batch {
 		r.notices = append(r.notices, fmt.Sprintf("the table went back: batch %d was committed as version %d, but the table holds no batch after %d; batches %d to %d are brought forward from their plans",
@@ -90,6 +93,27 @@ func recoverForgotten(pipeline string, plans []offsetlog.Plan, known *offsetlog.
 		"If the table still holds the pipeline's rows, run once with --adopt-table: the run then goes on from that batch. If they are to be loaded again from the beginning, give the pipeline another name.")
 }
 
+// recoverCleanedUp is for a table that knows the pipeline's newest batch by a log checkpoint alone: the commit, and with it the
+// batch's record, has been cleaned up. The batch is only taken for ours if the checkpoint knows that it was committed.
+func (c comparison) recoverCleanedUp() (recovery, error) {
+	t := c.table.Batch
+	refuse := func(problem string) (recovery, error) {
+		return recovery{}, c.refuse(fmt.Sprintf("the table holds batch %d of %q, but its commit has been cleaned out of the table's log, and %s", t, c.pipeline, problem),
+			"If the checkpoint that belongs to the table can be restored, restore it. Else give the pipeline another name, and a table that is empty or may hold its rows twice.")
+	}
+	switch {
+	case len(c.plans) == 0:
+		return refuse("the checkpoint holds no plans to go on from")
+	case c.newest().Table != c.table.ID:
+		return refuse("the plans were made for another table")
+	case c.plans[0].Batch > t || c.newest().Batch < t:
+		return refuse("the checkpoint has no plan of that batch")
+	case c.known == nil || c.known.Batch != t:
+		return refuse("the checkpoint does not know whether the batch was made from its plan")
+	}
+	return recovery{committed: t, since: c.plans[0].Batch, version: c.known.Version, rerun: c.plans[t+1-c.plans[0].Batch:]}, nil
+}
+
 // comparison holds both sides for checks and for messages.
 type comparison struct {
 	pipeline string
@@ -98,6 +122,9 @@ type comparison struct {
 	table    *TableState
 	record   *Record // nil when the table has none
 }
+
+// newest is the newest plan; there must be one.
+func (c comparison) newest() offsetlog.Plan { return c.plans[len(c.plans)-1] }
 
 const adopt = "If the table is right, run once with --adopt-table: the run then goes on from the table's own record. If the checkpoint is right, restore the table that belongs to it."
 
@@ -176,6 +203,8 @@ func (c comparison) tableSide() string {
 	switch {
 	case c.table == nil:
 		return "there is none"
+	case c.table.Batch >= 0 && c.table.BatchVersion < 0:
+		return fmt.Sprintf("id %s, version %d, batch %d of %q without its record", c.table.ID, c.table.Version, c.table.Batch, c.pipeline)
 	case c.record == nil:
 		return fmt.Sprintf("id %s, version %d, no batch of %q", c.table.ID, c.table.Version, c.pipeline)
 	}

@@ -68,6 +68,11 @@ func TestRecoveryTable(t *testing.T) {
 	}
 	// ended is a clean end that recorded the newest plan's batch as committed.
 	ended := func(p *offsetlog.Plan) { p.Committed = &offsetlog.Committed{Batch: p.Batch, Version: p.Batch + 100} }
+	// cleaned is a table that knows of a batch by a log checkpoint alone.
+	cleaned := func(batch int64) *TableState {
+		return &TableState{ID: "t", Version: 200, Batch: batch, BatchVersion: -1}
+	}
+	of := func(p *offsetlog.Plan) { p.Table = "t" }
 	tests := map[string]struct {
 		plans   []offsetlog.Plan
 		table   *TableState
@@ -75,22 +80,30 @@ func TestRecoveryTable(t *testing.T) {
 		notice  string
 		refused string
 	}{
-		"nothing anywhere":                                 {nil, nil, nil, "", ""},
-		"a new pipeline on an existing table":              {nil, unrecorded("t"), nil, "", ""},
-		"P = T":                                            {plans(0, 4), holds(4, 4), nil, "", ""},
-		"P = T, old plans pruned":                          {plans(3, 4), holds(4, 4), nil, "", ""},
-		"P = T+1":                                          {plans(0, 5), holds(4, 4), []int64{5, 5}, "", ""},
-		"P = T+1 at the first batch":                       {plans(0, 0), nil, []int64{0, 0}, "", ""},
-		"P > T+1, batches without rows":                    {plans(0, 7, func(p *offsetlog.Plan) { p.Committed = &offsetlog.Committed{Batch: 4, Version: 104} }), holds(4, 4), []int64{5, 7}, "", ""},
-		"a commit that covers batches without rows":        {plans(0, 4), holds(2, 4), nil, "", ""},
-		"P > T+1, the table went back":                     {plans(0, 7), holds(4, 4), []int64{5, 7}, "went back", ""},
-		"P = T after a clean end":                          {plans(0, 4, ended), holds(4, 4), nil, "", ""},
-		"P = T+1, the table lost its newest commit":        {plans(0, 5, ended), holds(4, 4), []int64{5, 5}, "batch 5 was committed as version 105", ""},
-		"the only batch was committed, the table is gone":  {plans(0, 0, ended), nil, nil, "", "table is gone"},
-		"the only batch was committed, the record is gone": {plans(0, 0, ended), unrecorded("t"), nil, "", "no record"},
-		"the only batch was committed, another table":      {plans(0, 0, ended, func(p *offsetlog.Plan) { p.Table = "t" }), unrecorded("u"), nil, "", "dropped and created again"},
-		"first batches without rows, no table yet":         {plans(0, 3, uncommitted), nil, []int64{0, 3}, "", ""},
-		"first batches without rows, a table of others":    {plans(0, 3, uncommitted), unrecorded("t"), []int64{0, 3}, "", ""},
+		"nothing anywhere":                                  {nil, nil, nil, "", ""},
+		"a new pipeline on an existing table":               {nil, unrecorded("t"), nil, "", ""},
+		"P = T":                                             {plans(0, 4), holds(4, 4), nil, "", ""},
+		"P = T, old plans pruned":                           {plans(3, 4), holds(4, 4), nil, "", ""},
+		"P = T+1":                                           {plans(0, 5), holds(4, 4), []int64{5, 5}, "", ""},
+		"P = T+1 at the first batch":                        {plans(0, 0), nil, []int64{0, 0}, "", ""},
+		"P > T+1, batches without rows":                     {plans(0, 7, func(p *offsetlog.Plan) { p.Committed = &offsetlog.Committed{Batch: 4, Version: 104} }), holds(4, 4), []int64{5, 7}, "", ""},
+		"a commit that covers batches without rows":         {plans(0, 4), holds(2, 4), nil, "", ""},
+		"P > T+1, the table went back":                      {plans(0, 7), holds(4, 4), []int64{5, 7}, "went back", ""},
+		"P = T after a clean end":                           {plans(0, 4, ended), holds(4, 4), nil, "", ""},
+		"P = T+1, the table lost its newest commit":         {plans(0, 5, ended), holds(4, 4), []int64{5, 5}, "batch 5 was committed as version 105", ""},
+		"the only batch was committed, the table is gone":   {plans(0, 0, ended), nil, nil, "", "table is gone"},
+		"the only batch was committed, the record is gone":  {plans(0, 0, ended), unrecorded("t"), nil, "", "no record"},
+		"the only batch was committed, another table":       {plans(0, 0, ended, func(p *offsetlog.Plan) { p.Table = "t" }), unrecorded("u"), nil, "", "dropped and created again"},
+		"first batches without rows, no table yet":          {plans(0, 3, uncommitted), nil, []int64{0, 3}, "", ""},
+		"first batches without rows, a table of others":     {plans(0, 3, uncommitted), unrecorded("t"), []int64{0, 3}, "", ""},
+		"the commit was cleaned up, a clean end knows it":   {plans(0, 4, ended, of), cleaned(4), nil, "", ""},
+		"the commit was cleaned up, the next plan knows it": {plans(3, 5, of), cleaned(4), []int64{5, 5}, "", ""},
+		"the commit was cleaned up, nothing knows it":       {plans(0, 4, of), cleaned(4), nil, "", "does not know whether"},
+		"the commit was cleaned up, the table went back":    {plans(0, 7, of), cleaned(4), nil, "", "does not know whether"},
+		"the commit was cleaned up, another table":          {plans(0, 4, ended, func(p *offsetlog.Plan) { p.Table = "u" }), cleaned(4), nil, "", "another table"},
+		"the commit was cleaned up, no plans":               {nil, cleaned(4), nil, "", "no plans to go on from"},
+		"the commit was cleaned up, P < T":                  {plans(0, 3, ended, of), cleaned(4), nil, "", "no plan of that batch"},
+		"the commit was cleaned up, plans pruned":           {plans(5, 6, of), cleaned(4), nil, "", "no plan of that batch"},
 		"P < T":                                                          {plans(0, 3), holds(4, 4), nil, "", "older than the table"},
 		"P < T, checkpoint deleted":                                      {nil, holds(4, 4), nil, "", "no plans"},
 		"plan T has other ranges":                                        {plans(0, 4, func(p *offsetlog.Plan) { p.Ranges[0].To++ }), holds(4, 4), nil, "", "other ranges"},

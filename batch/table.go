@@ -31,7 +31,8 @@ type TableState struct {
 	Schema  *schema.Type
 	Version int64
 	// Batch is the newest batch of this pipeline in the table, BatchVersion the version of its commit. Batch is -1 when
-	// the table has no record of the pipeline.
+	// the table has no record of the pipeline. BatchVersion alone is -1 when that commit has been cleaned out of the table's
+	// log, with all that it said of the batch.
 	Batch        int64
 	BatchVersion int64
 	// UserMetadata is that of the commit of Batch.

@@ -139,7 +139,7 @@ func TestOrderOfStorageOperations(t *testing.T) {
 				t.Errorf("newest commit is %+v", c)
 			}
 			if again, err := newTestLog(s).Load(context.Background()); err != nil || l.Head().Version != got.Version ||
-				!cmp.Equal(again.Apps, l.Head().Apps) || again.Files != l.Head().Files || again.Bytes != l.Head().Bytes {
+				!cmp.Equal(again.Apps, l.Head().Apps) {
 				t.Errorf("head in memory %+v, in the log %+v, %v", l.Head(), again, err)
 			}
 			s.transcript()
@@ -172,7 +172,7 @@ func TestCreate(t *testing.T) {
 	if err != nil || got != (Result{Version: 0, Tries: 1}) {
 		t.Fatal(got, err)
 	}
-	if diff := cmp.Diff([]string{"list", "put 0: stored"}, s.transcript()); diff != "" {
+	if diff := cmp.Diff([]string{"get _last_checkpoint: absent", "list", "put 0: stored"}, s.transcript()); diff != "" {
 		t.Error(diff)
 	}
 	c := s.newest(t)
@@ -186,7 +186,7 @@ func TestCreate(t *testing.T) {
 	if diff := cmp.Diff(want, string(s.objects[commitKey(0)])); diff != "" {
 		t.Error(diff)
 	}
-	if h := l.Head(); h.Files != 1 || h.Bytes != 10 || h.Apps["a"].TxnID != id || h.Schema() == nil {
+	if h := l.Head(); h.Apps["a"].TxnID != id || h.Schema() == nil {
 		t.Errorf("head %+v", h)
 	}
 }

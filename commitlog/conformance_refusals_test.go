@@ -5,7 +5,6 @@ var refusals = map[string]string{
 	"dat-v0.0.3/column_mapping":                                                       "reading it needs columnMapping",
 	"dat-v0.0.3/deletion_vectors":                                                     "reading it needs deletionVectors",
 	"dat-v0.0.3/iceberg_compat_v1":                                                    "reading it needs columnMapping",
-	"dat-v0.0.3/no_replay":                                                            "reading it needs log checkpoints",
 	"delta-kernel-defaults/basic-dv-no-checkpoint":                                    "reading it needs deletionVectors",
 	"delta-kernel-defaults/basic-dv-with-checkpoint":                                  "reading it needs deletionVectors",
 	"delta-kernel-defaults/catalog-owned-preview":                                     "reading it needs catalogManaged",

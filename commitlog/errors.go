@@ -1,6 +1,7 @@
 package commitlog
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -18,7 +19,7 @@ type FencedError struct {
 	AppID   string
 	Batch   int64   // the batch that was to be committed
 	Version int64   // the table version that holds it, or a later one
-	Winner  *Commit // the commit at Version; nil if it has been cleaned up
+	Winner  *Commit // the commit that holds it; nil if only a log checkpoint tells of it, or it has been cleaned up
 }
 
 func (e *FencedError) Error() string {
@@ -73,7 +74,8 @@ func (e *UnsupportedError) Error() string {
 // CorruptError says that the log is damaged, or that a commit in it breaks the protocol.
 type CorruptError struct {
 	Table   string // its URL; empty when ParseCommit was called directly
-	Version int64  // of the commit at fault
+	Version int64  // of the commit or log checkpoint at fault
+	Key     string // of the file at fault; empty: the commit's
 	Reason  string
 }
 
@@ -82,5 +84,5 @@ func (e *CorruptError) Error() string {
 	if e.Table != "" {
 		table = "table " + e.Table + ": "
 	}
-	return fmt.Sprintf("%s%s: %s; the table's log is damaged: restore that file from a copy, or rebuild the table", table, commitKey(e.Version), e.Reason)
+	return fmt.Sprintf("%s%s: %s; the table's log is damaged: restore that file from a copy, or rebuild the table", table, cmp.Or(e.Key, commitKey(e.Version)), e.Reason)
 }

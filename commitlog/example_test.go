@@ -38,13 +38,13 @@ func Example() {
 	// Another process, or the same one after a crash, finds the batch there and does not repeat it.
 	table := commitlog.New(store)
 	head, err := table.Load(ctx)
-	fmt.Println("batch", head.Apps["web-requests"].Batch, "files", head.Files, err)
+	fmt.Println("batch", head.Apps["web-requests"].Batch, err)
 	tx.ReadVersion, tx.Actions.Protocol, tx.Actions.Metadata = head.Version, nil, nil
 	_, err = table.Commit(ctx, tx)
 	fmt.Println(err)
 
 	// Output:
 	// version 0 <nil>
-	// batch 0 files 1 <nil>
+	// batch 0 <nil>
 	// commit batch 0 of "web-requests": table version 0 has it, or a batch that it covers, already, by another transaction; if a second process runs this pipeline, stop one of the two
 }

@@ -29,7 +29,6 @@ const (
 	featureIcebergV1         = "icebergCompatV1"
 	featureIcebergV2         = "icebergCompatV2"
 	featureIcebergV3         = "icebergCompatV3"
-	featureLogCheckpoints    = "log checkpoints" // no feature of the protocol, but of ours
 	maxReaderVersion         = 3
 	maxWriterVersion         = 7
 )

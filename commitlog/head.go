@@ -1,7 +1,6 @@
 package commitlog
 
 import (
-	"hash/maphash"
 	"maps"
 	"strings"
 	"time"
@@ -17,12 +16,6 @@ type Head struct {
 	Metadata Metadata
 	Apps     map[string]App // by appId; also those that delta.setTransactionRetentionDuration says have expired
 
-	// Files and Bytes count the live data files. They are exact after Load and stay so over commits that add fresh files
-	// or remove live ones; a foreign commit that adds a live file again, or removes one without saying its size, puts
-	// them off until the next Load.
-	Files int64
-	Bytes int64
-
 	// LastICT is the in-commit timestamp of the version, in ms since the epoch; 0 when the table has none.
 	LastICT int64
 
@@ -32,6 +25,7 @@ type Head struct {
 	table      string // URL
 	schema     *schema.Type
 	unwritable error  // why an append is refused
+	checkpoint int64  // version of the log checkpoint that it was read from; -1 for none
 	protocolAt int64  // version of the last protocol action
 	metadataAt int64  // version of the last metaData action
 	sum        uint64 // of the version's commit file
@@ -41,7 +35,7 @@ type Head struct {
 type App struct {
 	Batch        int64  // txn.version
 	LastUpdated  int64  // ms since the epoch; 0 when the action has none
-	Version      int64  // of the table, that the action came with
+	Version      int64  // of the table, that the action came with; or Unlocated, or CleanedUp
 	UserMetadata string // commitInfo.userMetadata of that version
 	TxnID        string // commitInfo.txnId of that version
 }
@@ -63,12 +57,6 @@ func (h *Head) TxnRetention() (time.Duration, error) {
 	return ParseInterval(text)
 }
 
-// files keeps the counters of a head.
-type files interface {
-	add(h *Head, a *Add)
-	remove(h *Head, r *Remove)
-}
-
 // next is the head after one more commit, whose file has the given sum. It fails when the commit makes the table
 // unreadable.
 func (h *Head) next(c *Commit, sum uint64) (*Head, error) {
@@ -79,7 +67,7 @@ func (h *Head) next(c *Commit, sum uint64) (*Head, error) {
 	if len(c.Txns) > 0 {
 		n.Apps = maps.Clone(h.Apps)
 	}
-	n.apply(c, arithmetic{})
+	n.apply(c)
 	n.sum = sum
 	if c.Protocol != nil || c.Metadata != nil {
 		if err := n.gate(); err != nil {
@@ -90,7 +78,7 @@ func (h *Head) next(c *Commit, sum uint64) (*Head, error) {
 }
 
 // apply reconciles one more commit into a head that nobody else has seen.
-func (h *Head) apply(c *Commit, f files) {
+func (h *Head) apply(c *Commit) {
 	h.Version = c.Version
 	if c.Protocol != nil {
 		h.Protocol, h.protocolAt = *c.Protocol, c.Version
@@ -106,22 +94,21 @@ func (h *Head) apply(c *Commit, f files) {
 		h.LastICT = c.Info.InCommitTimestamp
 	}
 	applyTxns(h.Apps, c)
-	for i := range c.Adds {
-		f.add(h, &c.Adds[i])
-	}
-	for i := range c.Removes {
-		f.remove(h, &c.Removes[i])
-	}
 }
 
 func applyTxns(apps map[string]App, c *Commit) {
 	for _, t := range c.Txns {
-		app := App{Batch: t.Version, LastUpdated: t.LastUpdated, Version: c.Version, TxnID: c.txnID()}
-		if c.Info != nil {
-			app.UserMetadata = c.Info.UserMetadata
-		}
-		apps[t.AppID] = app
+		apps[t.AppID] = c.app(t)
 	}
+}
+
+// app is what the commit tells of an application whose txn action it has.
+func (c *Commit) app(t Txn) App {
+	app := App{Batch: t.Version, LastUpdated: t.LastUpdated, Version: c.Version, TxnID: c.txnID()}
+	if c.Info != nil {
+		app.UserMetadata = c.Info.UserMetadata
+	}
+	return app
 }
 
 // inCommitTimestamps tells whether commits carry in-commit timestamps ("In-Commit Timestamps").
@@ -132,46 +119,3 @@ func inCommitTimestamps(p Protocol, m Metadata) bool {
 }
 
 func isTrue(property string) bool { return strings.EqualFold(property, "true") }
-
-// arithmetic counts without knowing which files are live.
-type arithmetic struct{}
-
-func (arithmetic) add(h *Head, a *Add) {
-	h.Files++
-	h.Bytes += a.Size
-}
-
-func (arithmetic) remove(h *Head, r *Remove) {
-	h.Files--
-	if r.Size != nil {
-		h.Bytes -= *r.Size
-	}
-}
-
-// census counts exactly, by remembering the size of every live file under the hash of its key.
-type census struct {
-	seed maphash.Seed
-	live map[uint64]int64
-}
-
-func newCensus() *census { return &census{seed: maphash.MakeSeed(), live: make(map[uint64]int64)} }
-
-func (s *census) add(h *Head, a *Add) {
-	k := maphash.Comparable(s.seed, a.Key())
-	if size, again := s.live[k]; again {
-		h.Files--
-		h.Bytes -= size
-	}
-	s.live[k] = a.Size
-	h.Files++
-	h.Bytes += a.Size
-}
-
-func (s *census) remove(h *Head, r *Remove) {
-	k := maphash.Comparable(s.seed, r.Key())
-	if size, live := s.live[k]; live {
-		delete(s.live, k)
-		h.Files--
-		h.Bytes -= size
-	}
-}

@@ -15,6 +15,20 @@ const versionDigits = 20
 // commitKey is the key of a version's commit file.
 func commitKey(version int64) string { return fmt.Sprintf("%s%020d.json", logDir, version) }
 
+// hintKey is the key of what tells of the newest log checkpoint ("Last Checkpoint File").
+const hintKey = logDir + "_last_checkpoint"
+
+// sidecarDir is the prefix of the keys of sidecars ("Sidecar Files").
+const sidecarDir = logDir + "_sidecars/"
+
+// listAfter is the key after which the files of a version and of later ones are listed.
+func listAfter(version int64) string {
+	if version <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s%020d", logDir, version)
+}
+
 // listed is a file of the log, known by its name.
 type listed struct {
 	version int64
@@ -65,6 +79,9 @@ func parseCheckpoint(version int64, rest []string) (listed, bool) {
 	}
 	return listed{}, false
 }
+
+// isJSON tells a log checkpoint in JSON from one in Parquet.
+func isJSON(key string) bool { return strings.HasSuffix(key, ".json") }
 
 // parseDigits reads a decimal number that has nothing but digits.
 func parseDigits(s string) (int64, bool) {

@@ -43,7 +43,7 @@ func TestWritersOfOneFolderLoseNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if state.Version != writers*batches-1 || len(state.Adds) != writers*batches || len(state.Apps) != writers {
-		t.Errorf("version %d, %d files, %v", state.Version, len(state.Adds), state.Apps)
+	if state.Version != writers*batches-1 || state.Files.Len() != writers*batches || len(state.Apps) != writers {
+		t.Errorf("version %d, %d files, %v", state.Version, state.Files.Len(), state.Apps)
 	}
 }

@@ -39,70 +39,23 @@ func TestLoadWithoutTable(t *testing.T) {
 	}
 }
 
-func TestLogsThatTheirCommitsAloneDoNotTell(t *testing.T) {
-	const checkpoint = "0000000000000000000%d.checkpoint.parquet"
-	table := func(versions ...int64) *memStore {
+func TestVersion0WithoutWhatItHasToBeginWith(t *testing.T) {
+	for want, versions := range map[string][]string{
+		"no protocol action": {lineMetadata, lineProtocol},
+		"no metaData action": {lineProtocol, lineMetadata},
+	} {
 		s := newMemStore()
-		for _, v := range versions {
-			s.write(v, lineInfo("w"), lineAdd(fmt.Sprint(v)))
+		for v, lines := range versions {
+			s.write(int64(v), lines)
 		}
-		if versions[0] == 0 {
-			s.write(0, lineProtocol, lineMetadata)
+		_, err := New(s).Load(context.Background())
+		if !errors.As(err, new(*CorruptError)) || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
 		}
-		return s
-	}
-	with := func(s *memStore, names ...string) *memStore {
-		for _, n := range names {
-			s.put(n, "PAR1")
+		_, files := New(s).Files(context.Background(), -1)
+		if fmt.Sprint(files) != fmt.Sprint(err) {
+			t.Errorf("Files: %v", files)
 		}
-		return s
-	}
-	tests := []struct {
-		name  string
-		store *memStore
-		want  string // of the error; empty for none
-	}{
-		{"all there", table(0, 1, 2), ""},
-		{"a hole", table(0, 1, 3, 4), "00000000000000000002.json: it is missing, though version 4 is there"},
-		{"no beginning", table(1, 2), "00000000000000000000.json: it is missing, and the first commit there is of version 1"},
-		{"checkpoint inside", with(table(0, 1, 2), fmt.Sprintf(checkpoint, 1)), ""},
-		{"checkpoint after the last commit", with(table(0, 1), fmt.Sprintf(checkpoint, 2)), "needs log checkpoints"},
-		{"empty checkpoint after the last commit", func() *memStore {
-			s := table(0, 1)
-			s.put(fmt.Sprintf(checkpoint, 2), "")
-			return s
-		}(), ""},
-		{"half a checkpoint after the last commit", with(table(0, 1), "00000000000000000002.checkpoint.0000000001.0000000002.parquet"), ""},
-		{"a checkpoint in parts after the last commit", with(table(0, 1), "00000000000000000002.checkpoint.0000000001.0000000002.parquet",
-			"00000000000000000002.checkpoint.0000000002.0000000002.parquet"), "needs log checkpoints"},
-		{"beginning cleaned up", with(table(3, 4), fmt.Sprintf(checkpoint, 3)), "the commits before version 3 have been cleaned up"},
-		{"cleaned up with one left over", with(table(0, 3, 4), fmt.Sprintf(checkpoint, 3)), "the commit of version 1 has been cleaned up"},
-		{"v2 checkpoint alone", with(newMemStore(), "00000000000000000002.checkpoint.80a083e8-7026-4e79-81be-64bd76c43a11.json"), "needs log checkpoints"},
-		{"no protocol", func() *memStore { s := newMemStore(); s.write(0, lineMetadata); return s }(), "no protocol action"},
-		{"no metadata", func() *memStore { s := newMemStore(); s.write(0, lineProtocol); return s }(), "no metaData action"},
-		{"protocol too late", func() *memStore {
-			s := newMemStore()
-			s.write(0, lineMetadata)
-			s.write(1, lineProtocol)
-			return s
-		}(), "no protocol action"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			_, err := New(tt.store).Load(context.Background())
-			switch {
-			case tt.want == "" && err != nil:
-				t.Error(err)
-			case tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)):
-				t.Errorf("got %v, want %s", err, tt.want)
-			case tt.want != "" && !errors.As(err, new(*CorruptError)) && !errors.As(err, new(*UnsupportedError)):
-				t.Errorf("%T", err)
-			}
-			_, files := New(tt.store).Files(context.Background(), -1)
-			if fmt.Sprint(files) != fmt.Sprint(err) {
-				t.Errorf("Files: %v", files)
-			}
-		})
 	}
 }
 
@@ -117,7 +70,7 @@ func TestRefreshReadsWhatIsNew(t *testing.T) {
 	if diff := cmp.Diff([]string{"get 0", "get 1", "get 2", "get 3: absent"}, s.transcript()); diff != "" {
 		t.Error(diff)
 	}
-	if h.Version != 2 || h.Files != 2 || h.Bytes != 20 || h != l.Head() {
+	if h.Version != 2 || h != l.Head() {
 		t.Errorf("head %+v", h)
 	}
 	if diff := cmp.Diff(App{Batch: 4, LastUpdated: 3, Version: 2, UserMetadata: "by w2", TxnID: "w2"}, h.Apps["b"]); diff != "" {
@@ -132,7 +85,7 @@ func TestAHeadNeverChanges(t *testing.T) {
 	if _, err := l.Refresh(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	if before.Version != 0 || before.Apps["a"].Batch != 0 || len(before.Apps) != 1 || before.Files != 1 {
+	if before.Version != 0 || before.Apps["a"].Batch != 0 || len(before.Apps) != 1 {
 		t.Errorf("it became %+v", before)
 	}
 }
@@ -181,9 +134,9 @@ func TestRefreshNoticesATableThatIsNotTheSame(t *testing.T) {
 		s, l := newTable(t)
 		s.drop(0)
 		s.write(5, lineInfo("w"))
-		s.put("00000000000000000005.checkpoint.parquet", "PAR1")
-		if _, err := l.Refresh(context.Background()); !errors.As(err, new(*UnsupportedError)) {
-			t.Errorf("got %v", err)
+		s.put("00000000000000000005.checkpoint.parquet", cpBytes(t, cpHead()))
+		if h, err := l.Refresh(context.Background()); err != nil || h.Version != 5 {
+			t.Errorf("got %v, %v", h, err)
 		}
 	})
 }
@@ -193,10 +146,15 @@ func TestCommitAfterALongPauseLooksFirst(t *testing.T) {
 	l.now = func() time.Time { return testNow.Add(trustHead + time.Second) }
 	s.drop(0)
 	s.write(5, lineInfo("w"))
-	s.put("00000000000000000005.checkpoint.parquet", "PAR1")
-	var unsupported *UnsupportedError
-	if _, err := l.Commit(context.Background(), appending(0, 1)); !errors.As(err, &unsupported) {
-		t.Fatalf("committed where nobody looks: %v", err)
+	s.put("00000000000000000005.checkpoint.parquet", cpBytes(t, append(cpHead(), cpRow{Txn: &cpTxn{"a", 1, nil}})))
+	var fenced *FencedError
+	if _, err := l.Commit(context.Background(), appending(0, 1)); !errors.As(err, &fenced) || fenced.Version != 5 || fenced.Winner != nil {
+		t.Errorf("batch 1, which a log checkpoint tells of: %v", err)
+	}
+	tx := appending(0, 2)
+	tx.Validate = func(*Head) error { return nil } // since a checkpoint does not tell when the metadata was last changed
+	if got, err := l.Commit(context.Background(), tx); err != nil || got.Version != 6 {
+		t.Errorf("batch 2: %v, %v", got, err)
 	}
 	if s.objects[commitKey(1)] != nil {
 		t.Error("version 1 was put under a cleaned log")
@@ -234,7 +192,7 @@ func TestCommitThatIsRefusedAndThenGoneStartsOver(t *testing.T) {
 	if err != nil || got.Version != 2 {
 		t.Fatal(got, err)
 	}
-	if diff := cmp.Diff([]string{"put 1: exists", "list", "get 0", "get 1", "get 1", "put 2: stored"}, sortedGets(s.transcript())); diff != "" {
+	if diff := cmp.Diff([]string{"put 1: exists", "get _last_checkpoint: absent", "list", "get 0", "get 1", "get 1", "put 2: stored"}, sortedGets(s.transcript())); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -302,8 +260,8 @@ func TestManyWritersLoseNothing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want := int64(rounds * writers * batches); h.Version != want || h.Files != want+1 {
-				t.Errorf("version %d with %d files, want %d", h.Version, h.Files, want)
+			if want := int64(rounds * writers * batches); h.Version != want {
+				t.Errorf("version %d, want %d", h.Version, want)
 			}
 			for w := range writers {
 				if app := fmt.Sprintf("%s-%d", name, w); h.Apps[app].Batch != batches-1 {

@@ -1,6 +1,7 @@
 package commitlog
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"path"
@@ -23,6 +24,8 @@ type memStore struct {
 	onPut func(key string, body []byte) putEnd
 	// onGet is asked before every get, without the lock. Its error is the get's.
 	onGet func(key string) error
+	// onRead is asked before every read of an open object. Its error is the read's.
+	onRead func() error
 }
 
 // putEnd is how a put ends.
@@ -70,6 +73,28 @@ func (s *memStore) Get(ctx context.Context, key string) ([]byte, error) {
 	}
 	s.log("get %s", short(key))
 	return body, nil
+}
+
+func (s *memStore) Open(ctx context.Context, key string) (storage.Object, error) {
+	body, err := s.Get(ctx, key)
+	return memObject{bytes.NewReader(body), s.onRead}, err
+}
+
+// memObject is an open object.
+type memObject struct {
+	*bytes.Reader
+	onRead func() error // asked before every read
+}
+
+func (memObject) Close() error { return nil }
+
+func (o memObject) ReadAt(p []byte, off int64) (int, error) {
+	if o.onRead != nil {
+		if err := o.onRead(); err != nil {
+			return 0, err
+		}
+	}
+	return o.Reader.ReadAt(p, off)
 }
 
 func (s *memStore) List(_ context.Context, prefix, startAfter string, fn func(storage.Info) error) error {

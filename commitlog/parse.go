@@ -16,16 +16,35 @@ func ParseCommit(version int64, body []byte) (*Commit, error) { return parse(ver
 type detail int
 
 const (
-	full      detail = iota
-	countable        // what a head needs: no stats, no tags, of commitInfo only times and what belongs to a batch
+	full    detail = iota
+	summary        // what a head needs: no files, of commitInfo only times and what belongs to a batch
 )
 
 func parse(version int64, body []byte, d detail) (*Commit, error) {
-	p := &parser{cursor: cursor{b: body}, detail: d, commit: &Commit{Version: version}}
+	p := newParser(version, body, d)
+	if err := p.parse(); err != nil {
+		return nil, err
+	}
+	return p.commit, nil
+}
+
+// parser decodes the actions of one commit, or of a log checkpoint in JSON.
+type parser struct {
+	cursor
+	detail   detail
+	commit   *Commit
+	sidecars []string // names; of a checkpoint
+}
+
+func newParser(version int64, body []byte, d detail) *parser {
+	return &parser{cursor: cursor{b: body}, detail: d, commit: &Commit{Version: version}}
+}
+
+func (p *parser) parse() *CorruptError {
 	switch {
-	case bytes.HasPrefix(body, []byte("\xef\xbb\xbf")):
+	case bytes.HasPrefix(p.b, []byte("\xef\xbb\xbf")):
 		p.failf("it begins with a byte order mark")
-	case !utf8.Valid(body):
+	case !utf8.Valid(p.b):
 		p.failf("it is not valid UTF-8")
 	}
 	for p.peek() != 0 {
@@ -35,16 +54,9 @@ func parse(version int64, body []byte, d detail) (*Commit, error) {
 		p.failf("a zero byte where an action should be")
 	}
 	if p.err != nil {
-		return nil, &CorruptError{Version: version, Reason: p.err.Error()}
+		return &CorruptError{Version: p.commit.Version, Reason: p.err.Error()}
 	}
-	return p.commit, nil
-}
-
-// parser decodes the actions of one commit.
-type parser struct {
-	cursor
-	detail detail
-	commit *Commit
+	return nil
 }
 
 func (p *parser) action(name []byte) {
@@ -53,12 +65,8 @@ func (p *parser) action(name []byte) {
 	}
 	c := p.commit
 	switch string(name) {
-	case "add":
-		c.Adds = append(c.Adds, Add{})
-		p.add(&c.Adds[len(c.Adds)-1])
-	case "remove":
-		c.Removes = append(c.Removes, Remove{DataChange: true})
-		p.remove(&c.Removes[len(c.Removes)-1])
+	case "add", "remove", "cdc":
+		p.file(name)
 	case "txn":
 		p.txn()
 	case "commitInfo":
@@ -76,17 +84,34 @@ func (p *parser) action(name []byte) {
 		c.Metadata = p.metadata()
 	case "domainMetadata":
 		c.Domains = append(c.Domains, p.domain())
-	case "cdc":
-		c.CDCs = append(c.CDCs, p.cdc())
+	case "sidecar":
+		p.sidecar()
 	default:
 		p.skip()
+	}
+}
+
+// file takes an action that is about a file.
+func (p *parser) file(action []byte) {
+	c := p.commit
+	switch {
+	case p.detail == summary:
+		p.skip()
+	case string(action) == "add":
+		c.Adds = append(c.Adds, Add{})
+		p.add(&c.Adds[len(c.Adds)-1])
+	case string(action) == "remove":
+		c.Removes = append(c.Removes, Remove{DataChange: true})
+		p.remove(&c.Removes[len(c.Removes)-1])
+	default:
+		c.CDCs = append(c.CDCs, p.cdc())
 	}
 }
 
 // info takes a member of commitInfo.
 func (p *parser) info(name []byte) {
 	key := string(name)
-	if p.detail == countable && key != "userMetadata" && key != "txnId" && key != "timestamp" && key != "inCommitTimestamp" {
+	if p.detail == summary && key != "userMetadata" && key != "txnId" && key != "timestamp" && key != "inCommitTimestamp" {
 		p.skip()
 		return
 	}

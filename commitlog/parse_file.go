@@ -18,9 +18,9 @@ func (p *parser) add(a *Add) {
 		case "dataChange":
 			a.DataChange, s = p.bool(), s|16
 		case "stats":
-			a.Stats = p.textUnlessCounting()
+			a.Stats = p.string()
 		case "tags":
-			a.Tags = p.tags()
+			a.Tags = p.stringMap()
 		case "deletionVector":
 			a.DeletionVector = p.deletionVector()
 		case "baseRowId":
@@ -56,9 +56,9 @@ func (p *parser) remove(r *Remove) {
 		case "size":
 			r.Size = p.intPointer()
 		case "stats":
-			r.Stats = p.textUnlessCounting()
+			r.Stats = p.string()
 		case "tags":
-			r.Tags = p.tags()
+			r.Tags = p.stringMap()
 		case "deletionVector":
 			r.DeletionVector = p.deletionVector()
 		case "baseRowId":
@@ -120,11 +120,22 @@ func (p *parser) cdc() CDC {
 		case "dataChange":
 			f.DataChange = p.bool()
 		case "tags":
-			f.Tags = p.tags()
+			f.Tags = p.stringMap()
 		default:
 			p.skip()
 		}
 	})
 	p.require(s, "cdc", "path")
 	return f
+}
+
+// sidecar takes the name of a file with more actions; only log checkpoints have such.
+func (p *parser) sidecar() {
+	p.object(func(name []byte) {
+		if string(name) == "path" {
+			p.sidecars = append(p.sidecars, p.path())
+		} else {
+			p.skip()
+		}
+	})
 }

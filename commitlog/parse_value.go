@@ -9,15 +9,6 @@ func (p *parser) path() string {
 	return s
 }
 
-// textUnlessCounting reads a string that only full detail wants. Anything but a string is refused at any detail.
-func (p *parser) textUnlessCounting() string {
-	text := p.text()
-	if p.detail == countable {
-		return ""
-	}
-	return string(text)
-}
-
 func (p *parser) intPointer() *int64 {
 	n := p.int(64)
 	return &n
@@ -27,14 +18,6 @@ func (p *parser) strings() []string {
 	list := []string{}
 	p.array(func() { list = append(list, p.string()) })
 	return list
-}
-
-func (p *parser) tags() map[string]string {
-	if p.detail == countable {
-		p.skip()
-		return nil
-	}
-	return p.stringMap()
 }
 
 // stringMap reads an object of strings. Numbers and booleans, which other readers take too, become their text; a null is

@@ -111,14 +111,22 @@ func (l *Log) fence(ctx context.Context, a *attempt, h *Head) error {
 			a.own = app.Version
 			return nil
 		case app.Batch >= first:
-			winner, _, err := l.read(ctx, app.Version, full)
-			if err != nil && !errors.Is(err, storage.ErrNotExist) {
-				return err
-			}
-			return &FencedError{AppID: t.AppID, Batch: t.Version, Version: app.Version, Winner: winner}
+			return l.fenced(ctx, t, app, h)
 		}
 	}
 	return nil
+}
+
+// fenced is the error of a batch that an application's newest one stands against.
+func (l *Log) fenced(ctx context.Context, t Txn, app App, h *Head) error {
+	if app.Version < 0 {
+		return &FencedError{AppID: t.AppID, Batch: t.Version, Version: h.Version}
+	}
+	winner, _, err := l.read(ctx, app.Version, full)
+	if err != nil && !errors.Is(err, storage.ErrNotExist) {
+		return err
+	}
+	return &FencedError{AppID: t.AppID, Batch: t.Version, Version: app.Version, Winner: winner}
 }
 
 // try puts the transaction once, right after h, and finds out what came of it. It returns the head to put it after next,

@@ -17,24 +17,43 @@ type State struct {
 	Version  int64
 	Protocol Protocol
 	Metadata Metadata
-	Adds     []Add // the live files, in the order in which they were committed
+	Files    *Files
 	Apps     map[string]App
 	Domains  map[string]DomainMetadata // those not removed
 
 	table string // URL
 }
 
+func (l *Log) newState() *State {
+	return &State{Version: -1, Files: newFiles(), Apps: map[string]App{}, Domains: map[string]DomainMetadata{}, table: l.store.URL()}
+}
+
+func (s *State) applyDomains(domains []DomainMetadata) {
+	for _, d := range domains {
+		if d.Removed {
+			delete(s.Domains, d.Domain)
+		} else {
+			s.Domains[d.Domain] = d
+		}
+	}
+}
+
 // replayHead lists and replays the log as far as a head needs.
 func (l *Log) replayHead(ctx context.Context) (*Head, error) {
 	var h *Head
-	err := l.replaying(ctx, func(e extent) error {
-		h = l.newHead()
-		count := newCensus()
-		return l.fetch(ctx, 0, e.last, countable, func(c *Commit, sum uint64) error {
+	err := l.replaying(ctx, -1, func(s segment) (err error) {
+		if h, _, err = l.begin(ctx, s, false); err != nil {
+			return err
+		}
+		from := s.from
+		if s.own && s.from > s.to {
+			from = s.to // for its times: a checkpoint has none
+		}
+		return l.fetch(ctx, from, s.to, summary, func(c *Commit, sum uint64) error {
 			if err := checkFirst(l.store.URL(), c); err != nil {
 				return err
 			}
-			h.apply(c, count)
+			h.apply(c)
 			h.sum = sum
 			return nil
 		})
@@ -49,25 +68,76 @@ func (l *Log) replayHead(ctx context.Context) (*Head, error) {
 }
 
 func (l *Log) newHead() *Head {
-	return &Head{Version: -1, Apps: map[string]App{}, table: l.store.URL()}
+	return &Head{Version: -1, checkpoint: -1, Apps: map[string]App{}, table: l.store.URL()}
 }
 
-// replaying runs a replay over the log's extent, again if the log is cleaned up meanwhile.
-func (l *Log) replaying(ctx context.Context, run func(extent) error) error {
+// begin reads a segment's log checkpoint, if it has one.
+func (l *Log) begin(ctx context.Context, s segment, files bool) (*Head, *State, error) {
+	h, state := l.newHead(), l.newState()
+	if s.checkpoint == nil {
+		return h, state, nil
+	}
+	r := checkpointReader{log: l, state: state, files: files}
+	if err := r.read(ctx, s.checkpoint); err != nil {
+		return nil, nil, err
+	}
+	h.Version, h.Protocol, h.Metadata, h.Apps = state.Version, state.Protocol, state.Metadata, state.Apps
+	h.checkpoint, h.protocolAt, h.metadataAt = state.Version, state.Version, state.Version
+	return h, state, nil
+}
+
+// replaying runs a replay over what a version can be read from, the newest when it is negative: again from elsewhere if a
+// log checkpoint is damaged, and all over again if the log is cleaned up meanwhile.
+func (l *Log) replaying(ctx context.Context, version int64, run func(segment) error) error {
 	var err error
 	for range replayAttempts {
-		var e extent
-		if e, err = l.list(ctx); err != nil {
-			return err
-		}
-		if err = e.complete(l.store.URL()); err != nil {
-			return err
-		}
-		if err = run(e); !errors.Is(err, storage.ErrNotExist) {
+		if err = l.replayOnce(ctx, version, run); !errors.Is(err, storage.ErrNotExist) {
 			return err
 		}
 	}
 	return err
+}
+
+func (l *Log) replayOnce(ctx context.Context, version int64, run func(segment) error) error {
+	hint, err := l.hint(ctx)
+	if err != nil {
+		return err
+	}
+	if hint > 0 && (version < 0 || version >= hint) {
+		e, err := l.list(ctx, hint)
+		if err != nil {
+			return err
+		}
+		if segments, err := e.segments(version); err == nil {
+			if err := tryEach(segments, run); !errors.As(err, new(*damagedError)) {
+				return err
+			}
+		}
+	}
+	e, err := l.list(ctx, 0)
+	if err != nil {
+		return err
+	}
+	segments, err := e.segments(version)
+	if err != nil {
+		return err
+	}
+	return tryEach(segments, run)
+}
+
+// tryEach runs over the segments until one has no damaged checkpoint. It returns the first damage if all have.
+func tryEach(segments []segment, run func(segment) error) error {
+	var damage error
+	for _, s := range segments {
+		err := run(s)
+		if !errors.As(err, new(*damagedError)) {
+			return err
+		}
+		if damage == nil {
+			damage = err
+		}
+	}
+	return damage
 }
 
 // checkFirst refuses a version 0 without what every table has to begin with.
@@ -87,24 +157,20 @@ func checkFirst(table string, c *Commit) error {
 // uses nor moves the head. Errors are those of Load, and ErrNoVersion (wrapped). Whoever reads rows asks Readable first.
 func (l *Log) Files(ctx context.Context, version int64) (*State, error) {
 	var (
-		h    *Head
-		live *liveFiles
+		h     *Head
+		state *State
 	)
-	err := l.replaying(ctx, func(e extent) error {
-		to := e.last
-		if version >= 0 {
-			to = version
+	err := l.replaying(ctx, version, func(s segment) (err error) {
+		if h, state, err = l.begin(ctx, s, true); err != nil {
+			return err
 		}
-		if to > e.last {
-			return fmt.Errorf("table %s, version %d: %w; the newest is %d", l.store.URL(), to, ErrNoVersion, e.last)
-		}
-		h, live = l.newHead(), newLiveFiles()
-		return l.fetch(ctx, 0, to, full, func(c *Commit, _ uint64) error {
+		return l.fetch(ctx, s.from, s.to, full, func(c *Commit, _ uint64) error {
 			if err := checkFirst(l.store.URL(), c); err != nil {
 				return err
 			}
-			h.apply(c, live)
-			live.applyDomains(c)
+			h.apply(c)
+			state.Files.apply(c)
+			state.applyDomains(c.Domains)
 			return nil
 		})
 	})
@@ -114,20 +180,19 @@ func (l *Log) Files(ctx context.Context, version int64) (*State, error) {
 	if err := h.gate(); err != nil {
 		return nil, err
 	}
-	return &State{
-		Version: h.Version, Protocol: h.Protocol, Metadata: h.Metadata,
-		Adds: live.list(), Apps: h.Apps, Domains: live.domains, table: h.table,
-	}, nil
+	state.Version, state.Protocol, state.Metadata, state.Apps = h.Version, h.Protocol, h.Metadata, h.Apps
+	state.Files.seal()
+	return state, nil
 }
 
 // Readable tells whether the files' rows are the table's rows: nil, or an *UnsupportedError when rows of a file have been
 // deleted by a deletion vector and would come back to life. Who asks only which files there are need not care.
 func (s *State) Readable() error {
-	for i := range s.Adds {
-		if s.Adds[i].DeletionVector != nil {
+	for a := range s.Files.All() {
+		if a.DeletionVector != nil {
 			return &UnsupportedError{
 				Table: s.table, Features: []string{featureDeletionVectors}, For: gateReading,
-				Detail: "rows of " + s.Adds[i].Path + " have been deleted by one",
+				Detail: "rows of " + a.Path + " have been deleted by one",
 			}
 		}
 	}
@@ -138,78 +203,22 @@ func (s *State) Readable() error {
 // with the first commit that is still there if that is later than from, and passes no judgement on the protocol. An error
 // of fn ends it and is returned as it is; else they are ErrNoTable (wrapped), *CorruptError, or the storage's.
 func (l *Log) Commits(ctx context.Context, from, to int64, fn func(*Commit) error) error {
-	e, err := l.list(ctx)
+	e, err := l.list(ctx, from)
 	switch {
 	case err != nil:
 		return err
-	case e.last < e.first:
+	case len(e.commits) == 0 && from <= 0:
 		return fmt.Errorf("table %s: %w", l.store.URL(), ErrNoTable)
+	case len(e.commits) == 0:
+		return nil
 	}
-	from = max(from, e.first)
-	if to < 0 || to > e.last {
-		to = e.last
+	first, last := e.commits[0], e.commits[len(e.commits)-1]
+	from = max(from, first)
+	if to < 0 || to > last {
+		to = last
 	}
-	if e.hole >= from && e.hole <= to {
-		return l.corrupt(e.hole, "it is missing, though version %d is there", e.last)
+	if hole := e.missing(from, to); hole >= 0 {
+		return e.hole(hole, last)
 	}
 	return l.fetch(ctx, from, to, full, func(c *Commit, _ uint64) error { return fn(c) })
-}
-
-// liveFiles keeps the live files in the order of their last add.
-type liveFiles struct {
-	adds    []Add // with gaps, marked by an empty path
-	at      map[FileKey]int
-	domains map[string]DomainMetadata
-}
-
-func newLiveFiles() *liveFiles {
-	return &liveFiles{at: make(map[FileKey]int), domains: make(map[string]DomainMetadata)}
-}
-
-func (f *liveFiles) add(_ *Head, a *Add) {
-	k := a.Key()
-	f.drop(k)
-	if len(f.adds) > 2*len(f.at)+1024 {
-		f.close()
-	}
-	f.at[k] = len(f.adds)
-	f.adds = append(f.adds, *a)
-}
-
-func (f *liveFiles) remove(_ *Head, r *Remove) { f.drop(r.Key()) }
-
-func (f *liveFiles) drop(k FileKey) {
-	if i, live := f.at[k]; live {
-		f.adds[i] = Add{}
-		delete(f.at, k)
-	}
-}
-
-func (f *liveFiles) applyDomains(c *Commit) {
-	for _, d := range c.Domains {
-		if d.Removed {
-			delete(f.domains, d.Domain)
-		} else {
-			f.domains[d.Domain] = d
-		}
-	}
-}
-
-// close closes the gaps.
-func (f *liveFiles) close() {
-	list := f.adds[:0]
-	for i := range f.adds {
-		if f.adds[i].Path != "" {
-			f.at[f.adds[i].Key()] = len(list)
-			list = append(list, f.adds[i])
-		}
-	}
-	clear(f.adds[len(list):])
-	f.adds = list
-}
-
-// list returns the files.
-func (f *liveFiles) list() []Add {
-	f.close()
-	return f.adds
 }

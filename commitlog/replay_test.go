@@ -48,10 +48,6 @@ func TestReplay(t *testing.T) {
 				s.write(int64(i+1), lines...)
 			}
 			paths := strings.Fields(tt.want)
-			h, err := New(s).Load(context.Background())
-			if err != nil || h.Files != int64(len(paths)) || h.Bytes != 10*h.Files {
-				t.Errorf("head %+v, %v", h, err)
-			}
 			state, err := New(s).Files(context.Background(), -1)
 			if err != nil {
 				t.Fatal(err)
@@ -61,7 +57,7 @@ func TestReplay(t *testing.T) {
 				t.Errorf("Readable: %v", err)
 			}
 			var got []string
-			for _, a := range state.Adds {
+			for a := range state.Files.All() {
 				got = append(got, a.Path)
 			}
 			if diff := cmp.Diff(paths, got, cmpopts.EquateEmpty()); diff != "" {
@@ -83,7 +79,7 @@ func TestFilesAtAVersion(t *testing.T) {
 			t.Fatal(err)
 		}
 		var paths []string
-		for _, a := range state.Adds {
+		for a := range state.Files.All() {
 			paths = append(paths, a.Path)
 		}
 		if got := strings.Join(paths, " "); got != want || state.Version != int64(version) {
@@ -108,8 +104,12 @@ func TestFilesOfALongHistoryWithFewLeft(t *testing.T) {
 		s.write(v, lineAdd(fmt.Sprint(v)), lineRemove(fmt.Sprint(v-3)))
 	}
 	state, err := New(s).Files(context.Background(), -1)
-	if err != nil || len(state.Adds) != 3 || state.Adds[0].Path != "4998" || state.Adds[2].Path != "5000" {
-		t.Fatal(state.Adds, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	adds := slices.Collect(state.Files.All())
+	if len(adds) != 3 || state.Files.Len() != 3 || state.Files.Bytes() != 30 || adds[0].Path != "4998" || adds[2].Path != "5000" {
+		t.Fatal(adds, err)
 	}
 }
 

@@ -104,7 +104,7 @@ func TestGroupThatLosesARaceIsLeftAndOthersAreNot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	victim := state.Adds[0]
+	victim := slices.Collect(state.Files.All())[0]
 	_, err = other.Log().Commit(t.Context(), commitlog.Transaction{
 		ReadVersion: state.Version,
 		Actions: commitlog.Commit{Removes: []commitlog.Remove{
@@ -128,7 +128,7 @@ func TestGroupThatLosesARaceIsLeftAndOthersAreNot(t *testing.T) {
 	if diff := cmp.Diff(before, rowsOf(t, store)); diff != "" {
 		t.Error(diff)
 	}
-	if n := len(snapshot(t, tbl).Files()); n != 2+1+2 { // of the first day, of the second, and what was appended
+	if n := snapshot(t, tbl).State().Files.Len(); n != 2+1+2 { // of the first day, of the second, and what was appended
 		t.Errorf("%d files", n)
 	}
 	noOrphans(t, folder)
@@ -171,7 +171,7 @@ func TestCompactionThatDiesAnywhereChangesNoRow(t *testing.T) {
 				if diff := cmp.Diff(before, rowsOf(t, store)); diff != "" {
 					t.Fatalf("%s, then again: %s", crash.Op, diff)
 				}
-				if n := len(snapshot(t, table.New(store, table.Options{})).Files()); n != 2 {
+				if n := snapshot(t, table.New(store, table.Options{})).State().Files.Len(); n != 2 {
 					t.Fatalf("%s: %d files are left", crash.Op, n)
 				}
 				noOrphans(t, folder)
@@ -218,14 +218,14 @@ func TestPlanLeavesAlone(t *testing.T) {
 		}
 		return compaction.Options{Where: where}
 	}
-	size := s.Files()[0].Size
+	size := filesOf(t, s)[0].Size
 	for name, c := range map[string]struct {
 		options compaction.Options
 		want    []int // files of each group
 		young   int
 	}{
 		"nothing":              {compaction.Options{}, []int{4, 4}, 0},
-		"young files":          {compaction.Options{Now: s.Files()[0].Modified.Add(time.Minute), MinAge: time.Hour}, nil, 8},
+		"young files":          {compaction.Options{Now: filesOf(t, s)[0].Modified.Add(time.Minute), MinAge: time.Hour}, nil, 8},
 		"other partitions":     {day("day = '2026-11-02'"), []int{4}, 0},
 		"what is beyond bytes": {compaction.Options{MaxBytes: size}, []int{4}, 0},
 		"partitions not there": {day("day > '2027'"), nil, 0},
@@ -247,7 +247,7 @@ func TestPlanLeavesAlone(t *testing.T) {
 // TestGroupsAreAsLargeAsTheTableWantsItsFiles sets the size to that of three small files.
 func TestGroupsAreAsLargeAsTheTableWantsItsFiles(t *testing.T) {
 	probe := openLocal(t, t.TempDir())
-	size := snapshot(t, makeTable(t, probe, 1, 10, nil)).Files()[0].Size
+	size := filesOf(t, snapshot(t, makeTable(t, probe, 1, 10, nil)))[0].Size
 	store := openLocal(t, t.TempDir())
 	tbl := makeTable(t, store, 7, 10, map[string]string{"delta.targetFileSize": fmt.Sprint(3*size + size/2)})
 	var got []int
@@ -257,4 +257,13 @@ func TestGroupsAreAsLargeAsTheTableWantsItsFiles(t *testing.T) {
 	if !slices.Equal(got, []int{3, 3, 3, 3}) { // the seventh of each day is alone
 		t.Errorf("groups of %v files", got)
 	}
+}
+
+func filesOf(t testing.TB, s *table.Snapshot) []table.File {
+	t.Helper()
+	files, err := s.FilesWhere(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
 }

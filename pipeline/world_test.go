@@ -255,7 +255,7 @@ func (w *world) noLeftovers(t testing.TB, path string) {
 	t.Helper()
 	refers := map[string]bool{}
 	if s, err := table.New(local.New(path), table.Options{}).Snapshot(t.Context(), table.Newest); err == nil {
-		for _, f := range s.Files() {
+		for f := range s.Files() {
 			refers[filepath.Join(path, filepath.FromSlash(f.Path))] = true
 		}
 	}

@@ -70,6 +70,8 @@ type History struct {
 	// Adopted is true when Batches gives the table's record of all that was ever committed, and nothing that was kept
 	// before counts any more.
 	Adopted bool
+	// Since is the first batch that an adopted history tells of; not 0 when the table's log has been cleaned up.
+	Since int64
 }
 
 // Limits bound one batch. Zero means no limit of that kind.

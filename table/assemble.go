@@ -6,34 +6,35 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/sluicedata/sluice/parquetfile"
 	"github.com/sluicedata/sluice/schema"
 )
 
 // source is a column of the table as one file stores it: how to put its next value together from the leaves below.
 type source struct {
 	typ      *schema.Type
-	def      int         // definition level when the value is there
-	itemDef  int         // arrays and maps: definition level when they have an item
-	rep      int         // arrays and maps: repetition level of the second item and later ones
-	outerRep int         // repetition level of what is around
-	read     appendValue // leaves
-	leaf     *cursor     // leaves
-	presence *cursor     // of any leaf below, whose levels tell whether the value is there; for a leaf itself
-	probe    bool        // presence belongs to no child: it is there for its levels alone
-	children []*source   // nil for what the file does not have
-	key      bool        // of a map, and so never null
+	def      int                 // definition level when the value is there
+	itemDef  int                 // arrays and maps: definition level when they have an item
+	rep      int                 // arrays and maps: repetition level of the second item and later ones
+	outerRep int                 // repetition level of what is around
+	read     appendValue         // leaves
+	leaf     *parquetfile.Cursor // leaves
+	presence *parquetfile.Cursor // of any leaf below, whose levels tell whether the value is there; for a leaf itself
+	probe    bool                // presence belongs to no child: it is there for its levels alone
+	children []*source           // nil for what the file does not have
+	key      bool                // of a map, and so never null
 }
 
 // sources makes the cursors that a row group's leaves are read with.
 type sources struct {
 	group   parquet.RowGroup
-	cursors map[int]*cursor // by leaf
+	cursors map[int]*parquetfile.Cursor // by leaf
 }
 
-func (s *sources) cursor(leaf *parquet.Column) *cursor {
+func (s *sources) cursor(leaf *parquet.Column) *parquetfile.Cursor {
 	c := s.cursors[leaf.Index()]
 	if c == nil {
-		c = newCursor(s.group.ColumnChunks()[leaf.Index()])
+		c = parquetfile.NewCursor(s.group.ColumnChunks()[leaf.Index()])
 		s.cursors[leaf.Index()] = c
 	}
 	return c
@@ -172,14 +173,14 @@ func (src *source) assemble(b array.Builder) error {
 		b.AppendNull()
 		return nil
 	}
-	ok, err := src.presence.peek()
+	ok, err := src.presence.Peek()
 	if err != nil {
 		return err
 	}
 	if !ok {
 		return fmt.Errorf("a column ends before the others")
 	}
-	front := src.presence.buffer[src.presence.at]
+	front := src.presence.Front()
 	if front.DefinitionLevel() < src.def {
 		if src.key {
 			return fmt.Errorf("a map has a key that is null")
@@ -188,7 +189,7 @@ func (src *source) assemble(b array.Builder) error {
 		return src.skip()
 	}
 	if src.read != nil {
-		return src.read(b, src.leaf.next())
+		return src.read(b, src.leaf.Next())
 	}
 	switch b := b.(type) {
 	case *array.StructBuilder:
@@ -217,7 +218,7 @@ func (src *source) assembleStruct(b *array.StructBuilder) error {
 	return nil
 }
 
-func (src *source) assembleItems(front parquet.Value, builders ...array.Builder) error {
+func (src *source) assembleItems(front *parquet.Value, builders ...array.Builder) error {
 	if front.DefinitionLevel() < src.itemDef {
 		return src.skip()
 	}
@@ -230,8 +231,8 @@ func (src *source) assembleItems(front parquet.Value, builders ...array.Builder)
 		if src.probe {
 			return src.skipProbe()
 		}
-		ok, err := src.presence.peek()
-		if err != nil || !ok || src.presence.buffer[src.presence.at].RepetitionLevel() < src.rep {
+		ok, err := src.presence.Peek()
+		if err != nil || !ok || src.presence.Front().RepetitionLevel() < src.rep {
 			return err
 		}
 	}
@@ -240,14 +241,14 @@ func (src *source) assembleItems(front parquet.Value, builders ...array.Builder)
 // skip takes the one value that each leaf has for a null or an empty list.
 func (src *source) skip() error {
 	if src.leaf != nil {
-		src.leaf.next()
+		src.leaf.Next()
 		return nil
 	}
 	for _, child := range src.children {
 		if child == nil {
 			continue
 		}
-		if ok, err := child.presence.peek(); err != nil || !ok {
+		if ok, err := child.presence.Peek(); err != nil || !ok {
 			return err
 		}
 		if err := child.skip(); err != nil {
@@ -263,10 +264,10 @@ func (src *source) skip() error {
 // skipProbe takes all that the probed leaf has for one value.
 func (src *source) skipProbe() error {
 	for first := true; ; first = false {
-		ok, err := src.presence.peek()
-		if err != nil || !ok || !first && src.presence.buffer[src.presence.at].RepetitionLevel() <= src.outerRep {
+		ok, err := src.presence.Peek()
+		if err != nil || !ok || !first && src.presence.Front().RepetitionLevel() <= src.outerRep {
 			return err
 		}
-		src.presence.next()
+		src.presence.Next()
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -37,48 +38,78 @@ func conformance(t *testing.T) string {
 
 func TestForeignTablesReadAsTheirAuthorsSay(t *testing.T) {
 	root := conformance(t)
-	var tables []string
-	for _, pattern := range []string{"dat-v0.0.3/*", "kernel-rs-golden/*"} {
-		found, err := filepath.Glob(filepath.Join(root, pattern))
-		if err != nil {
-			t.Fatal(err)
+	var compared, refused int
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() || d.Name() != "expected" {
+			return err
 		}
-		tables = append(tables, found...)
-	}
-	var agreed, refused int
-	for _, folder := range tables {
-		name := filepath.Base(folder)
+		folder := filepath.Dir(path)
+		name, err := filepath.Rel(root, folder)
+		if err != nil {
+			return err
+		}
 		t.Run(name, func(t *testing.T) {
-			switch err := compareWithAuthor(t, folder); {
-			case err == nil:
-				agreed++
-			case errors.As(err, new(*commitlog.UnsupportedError)), errors.Is(err, errNotShipped):
-				refused++
-				t.Skip(err)
-			case name == "data-reader-partition-values" && strings.Contains(err.Error(), "rows differ"):
-				t.Skip("its author wrote timestamps without a zone, and read them in one of his own")
-			default:
-				t.Error(err)
+			for version, expected := range expectations(t, path) {
+				switch err := compareWithAuthor(t, folder, version, expected); {
+				case err == nil:
+					compared++
+				case errors.As(err, new(*commitlog.UnsupportedError)):
+					refused++
+					t.Skip(err)
+				case strings.HasSuffix(name, "/data-reader-partition-values") && strings.Contains(err.Error(), "rows differ"):
+					t.Skip("its author wrote timestamps without a zone, and read them in one of his own")
+				default:
+					t.Errorf("version %d: %v", version, err)
+				}
 			}
 		})
+		return filepath.SkipDir
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Logf("%d agree, %d are beyond what is supported or have no rows to compare with", agreed, refused)
-	if agreed < 40 {
-		t.Errorf("only %d tables could be compared", agreed)
+	t.Logf("%d versions of tables agree, %d are beyond what is supported", compared, refused)
+	if compared < 40 {
+		t.Errorf("only %d could be compared", compared)
 	}
 }
 
-var errNotShipped = errors.New("its authors ship no rows")
-
-func compareWithAuthor(t *testing.T, folder string) error {
+// expectations are the files with the rows that are to be in a table, by version. They lie in expected/, expected/latest, and
+// expected/v and a number.
+func expectations(t *testing.T, folder string) map[int64][]string {
 	t.Helper()
-	store := local.New(filepath.Join(folder, "delta"))
-	defer store.Close()
-	expected := expectedFiles(t, folder)
-	if len(expected) == 0 {
-		return errNotShipped
+	byVersion := make(map[int64][]string)
+	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".parquet") {
+			return err
+		}
+		version := Newest
+		rel, err := filepath.Rel(folder, path)
+		if err != nil {
+			return err
+		}
+		first, _, _ := strings.Cut(rel, string(filepath.Separator))
+		if n, err := strconv.ParseInt(strings.TrimPrefix(first, "v"), 10, 64); err == nil {
+			version = n
+		}
+		byVersion[version] = append(byVersion[version], path)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	snap, err := New(store, Options{}).Snapshot(t.Context(), Newest)
+	return byVersion
+}
+
+func compareWithAuthor(t *testing.T, folder string, version int64, expected []string) error {
+	t.Helper()
+	under := filepath.Join(folder, "delta")
+	if _, err := os.Stat(under); err != nil {
+		under = filepath.Join(folder, "delta_lake")
+	}
+	store := local.New(under)
+	defer store.Close()
+	snap, err := New(store, Options{}).Snapshot(t.Context(), version)
 	if err != nil {
 		return err
 	}
@@ -135,28 +166,4 @@ func nullable(t *schema.Type) *schema.Type {
 		c.Fields[i].Nullable = true
 	}
 	return &c
-}
-
-func expectedFiles(t *testing.T, folder string) []string {
-	t.Helper()
-	under := filepath.Join(folder, "expected")
-	if latest := filepath.Join(under, "latest"); exists(latest) {
-		under = latest
-	}
-	var files []string
-	err := filepath.WalkDir(under, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && strings.HasSuffix(path, ".parquet") {
-			files = append(files, path)
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }

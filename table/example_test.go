@@ -65,7 +65,10 @@ func appendAndScan() error {
 	if err != nil {
 		return err
 	}
-	fmt.Print(snapshot.Files()[0].Path[:25], ": ")
+	for f := range snapshot.Files() {
+		fmt.Print(f.Path[:25], ": ")
+		break
+	}
 	return snapshot.Scan(ctx, table.ScanOptions{
 		Where: []table.Condition{{Column: "id", Op: table.Equal, Value: int64(3)}},
 	}, func(r arrow.Record) error {

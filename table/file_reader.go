@@ -2,18 +2,15 @@ package table
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
-	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/sluicedata/sluice/parquetfile"
 	"github.com/sluicedata/sluice/schema"
 	"github.com/sluicedata/sluice/storage"
 )
@@ -32,7 +29,7 @@ func readFile(ctx context.Context, store storage.Store, key string, t *schema.Ty
 		return err
 	}
 	defer func() { err = errors.Join(err, object.Close()) }()
-	file, err := openParquet(object, object.Size())
+	file, err := parquetfile.Open(object, object.Size())
 	if err != nil {
 		return fmt.Errorf("read %s: %w", key, err)
 	}
@@ -45,53 +42,6 @@ func readFile(ctx context.Context, store storage.Store, key string, t *schema.Ty
 	return nil
 }
 
-func openParquet(object io.ReaderAt, size int64) (file *parquet.File, err error) {
-	defer recoverCorrupt(&err)
-	if err := checkFooter(object, size); err != nil {
-		return nil, err
-	}
-	if file, err = parquet.OpenFile(object, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true)); err != nil {
-		return nil, err
-	}
-	return file, checkCodecs(file)
-}
-
-// checkCodecs refuses LZ4_RAW: parquet-go gives back other memory than it has decoded into when a page is compressed to
-// more than a third.
-func checkCodecs(file *parquet.File) error {
-	for _, g := range file.Metadata().RowGroups {
-		for _, c := range g.Columns {
-			if c.MetaData.Codec == format.Lz4Raw {
-				return fmt.Errorf("column %s is compressed by LZ4_RAW, which cannot be read; have the engine that wrote the file rewrite it with another codec",
-					strings.Join(c.MetaData.PathInSchema, "."))
-			}
-		}
-	}
-	return nil
-}
-
-// checkFooter holds the footer's length against the file's before anything is allocated for it.
-func checkFooter(object io.ReaderAt, size int64) error {
-	var tail [8]byte // of a footer: its length, and the magic
-	if size < int64(len("PAR1")+len(tail)) {
-		return fmt.Errorf("the file has %d bytes, too few for Parquet; restore it from a copy", size)
-	}
-	if _, err := object.ReadAt(tail[:], size-int64(len(tail))); err != nil && !errors.Is(err, io.EOF) {
-		return err
-	}
-	if n := int64(binary.LittleEndian.Uint32(tail[:4])); n > size-int64(len("PAR1")+len(tail)) {
-		return fmt.Errorf("the Parquet file is damaged: a footer of %d bytes in a file of %d; restore it from a copy", n, size)
-	}
-	return nil
-}
-
-// recoverCorrupt turns a panic into an error: the Parquet decoder answers some damaged files with one.
-func recoverCorrupt(err *error) {
-	if cause := recover(); cause != nil {
-		*err = fmt.Errorf("the Parquet file is damaged: %v; restore it from a copy", cause)
-	}
-}
-
 // groupReader reads one row group.
 type groupReader struct {
 	key       string
@@ -101,16 +51,16 @@ type groupReader struct {
 	rows      int64 // still to be read
 	fn        func(arrow.Record) error
 
-	cursors map[int]*cursor
+	cursors map[int]*parquetfile.Cursor
 	sources []*source
 	builder *array.RecordBuilder
 }
 
 func (r *groupReader) read(ctx context.Context, root *parquet.Column, group parquet.RowGroup) (err error) {
-	r.cursors = make(map[int]*cursor)
+	r.cursors = make(map[int]*parquetfile.Cursor)
 	defer func() {
 		for _, c := range r.cursors {
-			err = errors.Join(err, c.close())
+			err = errors.Join(err, c.Close())
 		}
 	}()
 	if err := r.open(root, group); err != nil {
@@ -131,7 +81,7 @@ func (r *groupReader) read(ctx context.Context, root *parquet.Column, group parq
 
 // open finds the columns in the file.
 func (r *groupReader) open(root *parquet.Column, group parquet.RowGroup) (err error) {
-	defer recoverCorrupt(&err)
+	defer parquetfile.Recover(&err)
 	s := &sources{group: group, cursors: r.cursors}
 	for _, f := range r.schema.Fields {
 		var src *source
@@ -169,7 +119,7 @@ func (r *groupReader) batch() error {
 
 // record takes the rows out of the builder.
 func (r *groupReader) record() (record arrow.Record, err error) {
-	defer recoverCorrupt(&err)
+	defer parquetfile.Recover(&err)
 	return r.builder.NewRecord(), nil
 }
 
@@ -177,14 +127,14 @@ func (r *groupReader) record() (record arrow.Record, err error) {
 func (r *groupReader) stringBytes() int64 {
 	var n int64
 	for _, c := range r.cursors {
-		n += c.bytes
+		n += c.Bytes()
 	}
 	return n
 }
 
 // step reads n rows of each column.
 func (r *groupReader) step(n int) (err error) {
-	defer recoverCorrupt(&err)
+	defer parquetfile.Recover(&err)
 	for i, f := range r.schema.Fields {
 		b := r.builder.Field(i)
 		if v, constant := r.constants[f.Name]; constant {

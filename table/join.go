@@ -6,6 +6,7 @@ import (
 
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/sluicedata/sluice/parquetfile"
 	"github.com/sluicedata/sluice/schema"
 )
 
@@ -17,7 +18,7 @@ const copiedBytes = 32 << 10
 // would be here are copied, the others' values go into pages of this file. A row group of the file takes memory for one of
 // its column chunks at a time.
 func (e *encoder) join(s *sourceFile) (err error) {
-	defer recoverCorrupt(&err)
+	defer parquetfile.Recover(&err)
 	for group := range s.groups() {
 		for i, k := range e.chunks {
 			c, err := s.chunk(group, i, k.leaf, &e.pages)

@@ -63,7 +63,7 @@ func TestAnyStringNamesAPartition(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen := make(map[string]bool)
-	for _, add := range snap.State().Adds {
+	for add := range snap.State().Files.All() {
 		if !safePath.MatchString(add.Path) || strings.HasPrefix(add.Path, "_") || strings.HasPrefix(add.Path, ".") {
 			t.Errorf("path %q", add.Path)
 		}
@@ -149,13 +149,14 @@ func TestPartitionValuesOfEveryType(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got []string
-			for _, add := range snap.State().Adds[:len(snap.State().Adds)-1] {
+			adds := slices.Collect(snap.State().Files.All())
+			for _, add := range adds[:len(adds)-1] {
 				got = append(got, *add.PartitionValues["p"])
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Error(diff)
 			}
-			if last := snap.State().Adds[len(tc.want)]; last.PartitionValues["p"] != nil {
+			if last := adds[len(tc.want)]; last.PartitionValues["p"] != nil {
 				t.Errorf("null is %q", *last.PartitionValues["p"])
 			}
 		})

@@ -27,7 +27,7 @@ func rewriteAll(t testing.TB, tbl *Table) Committed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := rewriteOf(t, snap, snap.Files())
+	r := rewriteOf(t, snap, filesOf(t, snap))
 	done, err := r.Commit(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -96,10 +96,11 @@ func onlyAdd(t testing.TB, tbl *Table) commitlog.Add {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(state.Adds) != 1 {
-		t.Fatalf("%d files", len(state.Adds))
+	adds := slices.Collect(state.Files.All())
+	if len(adds) != 1 {
+		t.Fatalf("%d files", len(adds))
 	}
-	return state.Adds[0]
+	return adds[0]
 }
 
 // TestLargePagesAreCopied looks for the bytes of the source's pages in the rewritten file, and for the bounds of what was not
@@ -209,12 +210,12 @@ func TestFilesOfOthersAreRewrittenRowForRow(t *testing.T) {
 			store := storeOf(t, folder)
 			tbl := New(store, Options{})
 			snap, err := tbl.Snapshot(t.Context(), Newest)
-			if err != nil || len(snap.Files()) == 0 {
+			if err != nil || snap.State().Files.Len() == 0 {
 				t.Skip("not read, or empty: ", err)
 			}
 			byPartition := map[string][]File{}
 			rows := int64(0)
-			for _, f := range snap.Files() {
+			for f := range snap.Files() {
 				if rows += f.Rows; rows > 20_000 {
 					t.Skip("others are smaller")
 				}
@@ -264,10 +265,19 @@ func TestFilesOfOthersAreRewrittenRowForRow(t *testing.T) {
 	}
 }
 
+func filesOf(t testing.TB, snap *Snapshot) []File {
+	t.Helper()
+	files, err := snap.FilesWhere(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
 // newest finds files in a newer snapshot.
 func newest(snap *Snapshot, files []File) []File {
 	var found []File
-	for _, f := range snap.Files() {
+	for f := range snap.Files() {
 		if slices.ContainsFunc(files, func(g File) bool { return g.Path == f.Path }) {
 			found = append(found, f)
 		}
@@ -315,11 +325,11 @@ func TestFileWithOtherRowsThanTheLogSaysIsNotRewritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := snap.Rewrite(&snap.Files()[0])
+	r, err := snap.Rewrite(&filesOf(t, snap)[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = r.Add(t.Context(), &snap.Files()[0])
+	err = r.Add(t.Context(), &filesOf(t, snap)[0])
 	if err == nil || !errors.As(err, new(*commitlog.CorruptError)) || !strings.Contains(err.Error(), "has 2 rows, and 1 are in it") {
 		t.Errorf("got %v", err)
 	}

@@ -32,8 +32,7 @@ func (s *Snapshot) Scan(ctx context.Context, options ScanOptions, fn func(arrow.
 	if err != nil {
 		return err
 	}
-	files, err := s.prune(options.Where)
-	if err != nil {
+	if err := s.checkWhere(options.Where); err != nil {
 		return err
 	}
 	left := options.Limit
@@ -50,8 +49,10 @@ func (s *Snapshot) Scan(ctx context.Context, options ScanOptions, fn func(arrow.
 		}
 		return nil
 	}
-	for i := range files {
-		err := s.scanFile(ctx, &files[i], wanted, hand)
+	for f, err := range s.Files() {
+		if err == nil && !excluded(options.Where, &f) {
+			err = s.scanFile(ctx, &f, wanted, hand)
+		}
 		if errors.Is(err, errStop) {
 			return ended
 		}
@@ -88,19 +89,16 @@ func (s *Snapshot) project(names []string) (*schema.Type, error) {
 	return t, nil
 }
 
-// prune returns the files that may hold a row which fulfils all conditions.
-func (s *Snapshot) prune(where []Condition) ([]File, error) {
+func (s *Snapshot) checkWhere(where []Condition) error {
 	for i := range where {
 		if err := where[i].check(s.schema); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	var files []File
-	for i := range s.files {
-		excluded := slices.ContainsFunc(where, func(c Condition) bool { return c.excludes(&s.files[i]) })
-		if !excluded {
-			files = append(files, s.files[i])
-		}
-	}
-	return files, nil
+	return nil
+}
+
+// excluded says whether the file can be seen to hold no row that fulfils all conditions.
+func excluded(where []Condition, f *File) bool {
+	return slices.ContainsFunc(where, func(c Condition) bool { return c.excludes(f) })
 }

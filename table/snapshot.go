@@ -3,6 +3,7 @@ package table
 import (
 	"context"
 	"fmt"
+	"iter"
 	"net/url"
 	"slices"
 	"strings"
@@ -18,14 +19,14 @@ type Snapshot struct {
 	state      *commitlog.State
 	schema     *schema.Type
 	partitions []string
-	files      []File
 }
 
 // File is a data file of a Snapshot.
 type File struct {
-	Path      string           // as in the log
-	Partition map[string]Value // by partition column; nil is null
-	Size      int64            // bytes
+	Path      string             // as in the log
+	Partition map[string]Value   // by partition column; nil is null
+	Values    map[string]*string // the same as the log has them; shared, not to be changed
+	Size      int64              // bytes
 	Modified  time.Time
 	Rows      int64      // -1 when the log does not say
 	Stats     *FileStats // nil when there are none, or none that can be read
@@ -48,13 +49,6 @@ func (t *Table) Snapshot(ctx context.Context, version int64) (*Snapshot, error) 
 	if s.schema, err = state.Metadata.Schema(); err != nil {
 		return nil, err
 	}
-	for i := range state.Adds {
-		f, err := s.file(&state.Adds[i])
-		if err != nil {
-			return nil, fmt.Errorf("table %s, version %d, file %s: %w", t.store.URL(), state.Version, state.Adds[i].Path, err)
-		}
-		s.files = append(s.files, f)
-	}
 	return s, nil
 }
 
@@ -76,11 +70,38 @@ func (s *Snapshot) Properties() map[string]string { return s.state.Metadata.Conf
 // State is the log's own view of the version. It is shared: not to be changed.
 func (s *Snapshot) State() *commitlog.State { return s.state }
 
-// Files are the data files, in the order in which they were committed.
-func (s *Snapshot) Files() []File { return slices.Clone(s.files) }
+// Files goes through the data files, in the order in which they were committed, or in that of the log checkpoint that tells
+// of them. It ends with the error of a file whose description cannot be read.
+func (s *Snapshot) Files() iter.Seq2[File, error] {
+	return func(yield func(File, error) bool) {
+		for add := range s.state.Files.All() {
+			f, err := s.file(&add)
+			if err != nil {
+				err = fmt.Errorf("table %s, version %d, file %s: %w", s.table.store.URL(), s.state.Version, add.Path, err)
+			}
+			if !yield(f, err) || err != nil {
+				return
+			}
+		}
+	}
+}
 
 // FilesWhere are those that may hold a row which fulfils all conditions, by partition values and statistics.
-func (s *Snapshot) FilesWhere(where []Condition) ([]File, error) { return s.prune(where) }
+func (s *Snapshot) FilesWhere(where []Condition) ([]File, error) {
+	if err := s.checkWhere(where); err != nil {
+		return nil, err
+	}
+	var files []File
+	for f, err := range s.Files() {
+		if err != nil {
+			return nil, err
+		}
+		if !excluded(where, &f) {
+			files = append(files, f)
+		}
+	}
+	return files, nil
+}
 
 // TargetFileSize is how large the table wants its data files, in bytes.
 func (s *Snapshot) TargetFileSize() (int64, error) { return targetSizeOf(s.Properties()) }
@@ -104,6 +125,7 @@ func (s *Snapshot) file(add *commitlog.Add) (File, error) {
 		add:       add,
 		Path:      add.Path,
 		Partition: make(map[string]Value, len(s.partitions)),
+		Values:    add.PartitionValues,
 		Size:      add.Size,
 		Modified:  time.UnixMilli(add.ModificationTime).UTC(),
 		Rows:      -1,

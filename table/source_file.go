@@ -12,6 +12,7 @@ import (
 	"github.com/parquet-go/parquet-go/compress"
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/sluicedata/sluice/parquetfile"
 	"github.com/sluicedata/sluice/storage"
 )
 
@@ -34,7 +35,7 @@ type sourceFile struct {
 // openSource opens a data file; it is nil when its pages cannot be taken over, and its rows have to be read. It may use the
 // buffer until another is opened.
 func openSource(l *layout, object storage.Object, buffer *[]byte) (s *sourceFile, err error) {
-	defer recoverCorrupt(&err)
+	defer parquetfile.Recover(&err)
 	s = &sourceFile{object: object}
 	if object.Size() <= wholeBytes {
 		*buffer = slices.Grow((*buffer)[:0], int(object.Size()))
@@ -44,7 +45,7 @@ func openSource(l *layout, object storage.Object, buffer *[]byte) (s *sourceFile
 		}
 		s.object = bytes.NewReader(s.whole)
 	}
-	if s.file, err = openParquet(s.object, object.Size()); err != nil {
+	if s.file, err = parquetfile.Open(s.object, object.Size()); err != nil {
 		return nil, err
 	}
 	s.own = strings.HasPrefix(s.file.Metadata().CreatedBy, engineName)

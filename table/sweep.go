@@ -33,8 +33,8 @@ func (t *Table) liveKeys(ctx context.Context) (map[string]struct{}, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i := range state.Adds {
-		key, err := commitlog.PathDecode(state.Adds[i].Path)
+	for file := range state.Files.Keys() {
+		key, err := commitlog.PathDecode(file.Path)
 		if err != nil {
 			return nil, err
 		}

@@ -73,15 +73,13 @@ type State struct {
 	Schema           *schema.Type
 	PartitionColumns []string
 	Properties       map[string]string
-	Files            int64
-	Bytes            int64
 	App              *App // the own appId's newest record; nil when the table has none
 }
 
 // App is what a table's log says of a pipeline's newest batch.
 type App struct {
 	Batch        int64
-	Version      int64     // of the table, that the batch came with
+	Version      int64     // of the table, that the batch came with; -1 when that commit has been cleaned out of the log
 	LastUpdated  time.Time // zero when the log does not say
 	UserMetadata string    // of that version's commitInfo
 }
@@ -96,6 +94,11 @@ func (t *Table) Refresh(ctx context.Context) (*State, error) {
 	if err != nil {
 		return nil, err
 	}
+	if head.Apps[t.options.AppID].Version == commitlog.Unlocated {
+		if head, err = t.log.Locate(ctx, t.options.AppID); err != nil {
+			return nil, err
+		}
+	}
 	return t.state(head), nil
 }
 
@@ -106,11 +109,9 @@ func (t *Table) state(head *commitlog.Head) *State {
 		Schema:           head.Schema(),
 		PartitionColumns: slices.Clone(head.Metadata.PartitionColumns),
 		Properties:       maps.Clone(head.Metadata.Configuration),
-		Files:            head.Files,
-		Bytes:            head.Bytes,
 	}
 	if app, ok := head.Apps[t.options.AppID]; ok {
-		s.App = &App{Batch: app.Batch, Version: app.Version, UserMetadata: app.UserMetadata}
+		s.App = &App{Batch: app.Batch, Version: max(app.Version, -1), UserMetadata: app.UserMetadata}
 		if app.LastUpdated != 0 {
 			s.App.LastUpdated = time.UnixMilli(app.LastUpdated).UTC()
 		}

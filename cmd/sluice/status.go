@@ -158,6 +158,9 @@ func printAudit(w io.Writer, r *batch.AuditReport) {
 		}
 		fmt.Fprintln(w)
 	}
+	if r.From > 0 {
+		fmt.Fprintf(w, "The table's log begins with version %d: what came before has been cleaned up, and was not looked at.\n", r.From)
+	}
 	for _, f := range r.Faults {
 		fmt.Fprintf(w, "FAULT  version %d, batch %d: %s\n", f.Version, f.Batch, f.Problem)
 	}

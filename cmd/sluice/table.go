@@ -54,7 +54,7 @@ func openSnapshot(ctx context.Context, path string, at int64) (*table.Snapshot, 
 }
 
 // snapshotCommand makes a verb that shows something of one version.
-func (a *app) snapshotCommand(use, short string, show func(path string, s *table.Snapshot) (document any, people func(io.Writer))) *cobra.Command {
+func (a *app) snapshotCommand(use, short string, show func(path string, s *table.Snapshot) (document any, people func(io.Writer), err error)) *cobra.Command {
 	var (
 		out output
 		at  int64
@@ -69,7 +69,10 @@ func (a *app) snapshotCommand(use, short string, show func(path string, s *table
 			if err != nil {
 				return err
 			}
-			document, people := show(args[0], s)
+			document, people, err := show(args[0], s)
+			if err != nil {
+				return err
+			}
 			return out.print(a.stdout, document, people)
 		},
 	}
@@ -107,19 +110,30 @@ type appView struct {
 	Version int64  `json:"version"`
 }
 
+// batch does not name a version that only a log checkpoint tells of.
+func (v appView) batch() string {
+	if v.Version < 0 {
+		return fmt.Sprintf("batch %d", v.Batch)
+	}
+	return fmt.Sprintf("batch %d (version %d)", v.Batch, v.Version)
+}
+
 type columnView struct {
 	Name     string `json:"name"`
 	Type     string `json:"type"`
 	Nullable bool   `json:"nullable"`
 }
 
-func showTable(path string, s *table.Snapshot) (any, func(io.Writer)) {
+func showTable(path string, s *table.Snapshot) (any, func(io.Writer), error) {
 	state := s.State()
 	v := &tableView{
 		Path: path, ID: s.ID(), Version: s.Version(), Protocol: protocolView{state.Protocol.MinReaderVersion, state.Protocol.MinWriterVersion},
 		PartitionColumns: append([]string{}, s.PartitionColumns()...), Columns: columnViews(s.Schema()), Properties: s.Properties(), Pipelines: []appView{},
 	}
-	for _, f := range s.Files() {
+	for f, err := range s.Files() {
+		if err != nil {
+			return nil, nil, err
+		}
 		v.Files++
 		v.Bytes += f.Size
 		if f.Rows < 0 || v.Rows < 0 {
@@ -132,7 +146,7 @@ func showTable(path string, s *table.Snapshot) (any, func(io.Writer)) {
 		v.Pipelines = append(v.Pipelines, appView{id, app.Batch, app.Version})
 	}
 	slices.SortFunc(v.Pipelines, func(a, b appView) int { return cmp.Compare(a.App, b.App) })
-	return v, v.print
+	return v, v.print, nil
 }
 
 func (v *tableView) print(w io.Writer) {
@@ -148,7 +162,7 @@ func (v *tableView) print(w io.Writer) {
 		row(w, "property", key+" = "+v.Properties[key])
 	}
 	for _, p := range v.Pipelines {
-		row(w, "pipeline", fmt.Sprintf("%s, batch %d (version %d)", p.App, p.Batch, p.Version))
+		row(w, "pipeline", p.App+", "+p.batch())
 	}
 	fmt.Fprintln(w)
 	printColumns(w, v.Columns)
@@ -173,10 +187,10 @@ func printColumns(w io.Writer, columns []columnView) {
 	}
 }
 
-func showSchema(_ string, s *table.Snapshot) (any, func(io.Writer)) {
+func showSchema(_ string, s *table.Snapshot) (any, func(io.Writer), error) {
 	columns := columnViews(s.Schema())
 	document := map[string]any{"version": s.Version(), "columns": columns, "delta_schema": json.RawMessage(s.Schema().JSON())}
-	return document, func(w io.Writer) { printColumns(w, columns) }
+	return document, func(w io.Writer) { printColumns(w, columns) }, nil
 }
 
 type fileView struct {
@@ -187,11 +201,13 @@ type fileView struct {
 	Modified  time.Time          `json:"modified"`
 }
 
-func showFiles(_ string, s *table.Snapshot) (any, func(io.Writer)) {
+func showFiles(_ string, s *table.Snapshot) (any, func(io.Writer), error) {
 	views := []fileView{}
-	adds := s.State().Adds
-	for i, f := range s.Files() {
-		views = append(views, fileView{f.Path, adds[i].PartitionValues, f.Rows, f.Size, f.Modified.UTC()})
+	for f, err := range s.Files() {
+		if err != nil {
+			return nil, nil, err
+		}
+		views = append(views, fileView{f.Path, f.Values, f.Rows, f.Size, f.Modified.UTC()})
 	}
 	document := map[string]any{"version": s.Version(), "files": views}
 	return document, func(w io.Writer) {
@@ -199,7 +215,7 @@ func showFiles(_ string, s *table.Snapshot) (any, func(io.Writer)) {
 		for _, f := range views {
 			row(w, f.Path, known(f.Rows), f.Bytes, clock(f.Modified))
 		}
-	}
+	}, nil
 }
 
 type commitView struct {

@@ -21,8 +21,9 @@ func Layers() []Layer {
 		{Tree: "storage", May: []string{"memory"}, Why: "storage is the bottom: it knows bytes and names only"},
 		{Tree: "schema", Why: "types are values that everyone shares, so they know nobody"},
 		{Tree: "offsetlog", May: []string{"storage", "schema"}, Why: "plans are written without knowing tables or sources"},
-		{Tree: "commitlog", May: []string{"storage", "schema"}, Why: "the log of a table is written without knowing plans, sources or columns"},
-		{Tree: "table", May: []string{"commitlog", "storage", "schema", "memory"}, Why: "a table knows its log and its files, not who writes to it"},
+		{Tree: "parquetfile", Why: "a Parquet file is opened without knowing whose it is"},
+		{Tree: "commitlog", May: []string{"storage", "schema", "parquetfile"}, Why: "the log of a table is written without knowing plans, sources or columns"},
+		{Tree: "table", May: []string{"commitlog", "storage", "schema", "memory", "parquetfile"}, Why: "a table knows its log and its files, not who writes to it"},
 		{
 			Tree: "compaction", May: []string{"table", "commitlog", "storage", "schema", "memory"},
 			Why: "maintenance works on any table, whoever wrote it",

@@ -78,6 +78,10 @@ func (s *Source) noteRenamed(history source.History) error {
 }
 
 func (s *Source) adopt(ctx context.Context, history source.History) error {
+	if history.Since > 0 {
+		return fmt.Errorf("the table's log tells of the files of batches from %d on only, since the commits before have been cleaned up; "+
+			"move the files that the table holds already out of the landing folder, and give the pipeline another name", history.Since)
+	}
 	var all []entry
 	end := int64(0)
 	err := s.eachBatch(history, func(batch int64, entries []entry) {

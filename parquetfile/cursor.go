@@ -1,4 +1,4 @@
-package table
+package parquetfile
 
 import (
 	"errors"
@@ -7,9 +7,9 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// cursor walks over the values of one leaf in one row group. Pages are not given back to parquet-go's pool, so that values
+// Cursor walks over the values of one leaf in one row group. Pages are not given back to parquet-go's pool, so that values
 // stay as they are until the next row group.
-type cursor struct {
+type Cursor struct {
 	chunk  parquet.ColumnChunk
 	pages  parquet.Pages
 	values parquet.ValueReader // of the page; nil before the first and after the last
@@ -21,12 +21,13 @@ type cursor struct {
 
 const cursorValues = 1024
 
-func newCursor(chunk parquet.ColumnChunk) *cursor {
-	return &cursor{chunk: chunk, buffer: make([]parquet.Value, cursorValues)}
+// NewCursor begins before the first value. It reads nothing.
+func NewCursor(chunk parquet.ColumnChunk) *Cursor {
+	return &Cursor{chunk: chunk, buffer: make([]parquet.Value, cursorValues)}
 }
 
-// peek makes sure that there is a value at the front; false at the end of the row group.
-func (c *cursor) peek() (bool, error) {
+// Peek makes sure that there is a value at the front; false at the end of the row group.
+func (c *Cursor) Peek() (bool, error) {
 	for c.at == c.n && !c.ended {
 		if err := c.fill(); err != nil {
 			return false, err
@@ -35,7 +36,7 @@ func (c *cursor) peek() (bool, error) {
 	return c.at < c.n, nil
 }
 
-func (c *cursor) fill() error {
+func (c *Cursor) fill() error {
 	if c.pages == nil {
 		c.pages = c.chunk.Pages()
 	}
@@ -58,8 +59,11 @@ func (c *cursor) fill() error {
 	return err
 }
 
-// next takes the value at the front; peek must have said that there is one.
-func (c *cursor) next() parquet.Value {
+// Front is the value at the front; Peek must have said that there is one.
+func (c *Cursor) Front() *parquet.Value { return &c.buffer[c.at] }
+
+// Next takes the value at the front; Peek must have said that there is one.
+func (c *Cursor) Next() parquet.Value {
 	v := c.buffer[c.at]
 	c.at++
 	if k := v.Kind(); k == parquet.ByteArray {
@@ -68,7 +72,11 @@ func (c *cursor) next() parquet.Value {
 	return v
 }
 
-func (c *cursor) close() error {
+// Bytes is the length of the strings taken so far.
+func (c *Cursor) Bytes() int64 { return c.bytes }
+
+// Close lets go of the pages.
+func (c *Cursor) Close() error {
 	if c.pages == nil {
 		return nil
 	}

@@ -1,0 +1,11 @@
+// Package parquetfile opens Parquet files that anybody wrote, and walks over their columns value by value.
+//
+// Package table reads data files with it, package commitlog log checkpoints. It knows no Delta: what the values mean is
+// theirs to say.
+//
+// Invariants:
+//
+//   - No bytes of a file make it panic or allocate more than the file can account for by its own size: what the decoder
+//     answers with a panic becomes an error.
+//   - A value that a Cursor handed out stays as it is.
+package parquetfile
