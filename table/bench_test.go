@@ -103,7 +103,7 @@ func BenchmarkRewrite(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		r := rewriteOf(b, snap, snap.Files())
+		r := rewriteOf(b, snap, filesOf(b, snap))
 		if err := r.writer.finish(b.Context()); err != nil {
 			b.Fatal(err)
 		}
