@@ -48,7 +48,8 @@ type Decoder interface {
 	Rows() int
 	// Bytes is what these rows take in memory.
 	Bytes() int64
-	// Flush returns these rows, in the columns' order, and begins anew. The caller releases the record.
+	// Flush returns these rows, in the columns' order, and begins anew. Strings, at any depth, may be in an Arrow dictionary with indices of 32
+	// bits, and may be so in one record and not in the next. The caller releases the record.
 	Flush() arrow.Record
 	// Unknown counts, over the decoder's life, the fields of records that no column takes, by path.
 	Unknown() map[string]int64

@@ -51,6 +51,8 @@ func appendValue(dst []byte, column arrow.Array, i int) []byte {
 		return append(dst, a.Value(i).ToString(a.DataType().(*arrow.Decimal128Type).Scale)...)
 	case *array.String:
 		return appendText(dst, a.Value(i))
+	case *array.Dictionary:
+		return appendValue(dst, a.Dictionary(), a.GetValueIndex(i))
 	case *array.Binary:
 		dst = append(dst, '"')
 		dst = base64.StdEncoding.AppendEncode(dst, a.Value(i))

@@ -20,7 +20,8 @@ type column struct {
 	offsets []int32 // of strings, binaries, arrays, maps; n+1 of them
 	kids    []*column
 
-	width int // bytes of a value in data; 0 where there is no fixed one
+	width int         // bytes of a value in data; 0 where there is no fixed one
+	dict  *dictionary // the texts that data has the numbers of; nil unless the column is coded
 
 	validPool, dataPool, offsetPool pool
 }
@@ -61,6 +62,9 @@ func width(k schema.Kind) int {
 }
 
 func (c *column) hasOffsets() bool {
+	if c.dict != nil {
+		return false
+	}
 	switch c.typ.Kind {
 	case schema.String, schema.Binary, schema.Array, schema.Map:
 		return true
@@ -72,6 +76,9 @@ func (c *column) hasOffsets() bool {
 // bytes is what the column's values take, with those of the columns inside.
 func (c *column) bytes() int64 {
 	n := int64((c.n+7)/8 + len(c.data) + 4*len(c.offsets))
+	if c.dict != nil {
+		n += c.dict.bytes()
+	}
 	for _, kid := range c.kids {
 		n += kid.bytes()
 	}
@@ -152,6 +159,12 @@ func (c *column) appendBits(v uint64) {
 func (c *column) append128(hi int64, lo uint64) {
 	c.data = binary.LittleEndian.AppendUint64(c.data, lo)
 	c.data = binary.LittleEndian.AppendUint64(c.data, uint64(hi))
+	c.n++
+}
+
+// appendNumber appends the number of a text to a coded column.
+func (c *column) appendNumber(i int32) {
+	c.data = binary.LittleEndian.AppendUint32(c.data, uint32(i))
 	c.n++
 }
 

@@ -25,6 +25,7 @@ func (n *node) grow(path format.Path, name string, col *column) error {
 		}
 		if t.op == takeString {
 			t.op, t.take = takeRecord, takes[takeRecord]
+			col.spell()
 		}
 		t.column = name
 		n.takers = append(n.takers, t)
@@ -91,6 +92,8 @@ func newTaker(col *column, place string) (taker, error) {
 	switch op {
 	case 0:
 		return taker{}, fmt.Errorf("the type %s is not known to format json", col.typ)
+	case takeString:
+		col.code()
 	case takeArray:
 		return t, t.fill(col.kids[0], place+"[]")
 	case takeMap:

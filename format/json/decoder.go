@@ -39,7 +39,8 @@ type Decoder struct {
 	shape   string // see recordShape
 	meta    []metaColumn
 	rows    int
-	schema  *arrow.Schema
+	fields  []arrow.Field // of the next record
+	schema  *arrow.Schema // of these; nil when columns have become plain since the last record
 	options Options
 
 	pending    int64 // bytes that went into the columns since the last Flush, at most
@@ -56,20 +57,18 @@ var _ format.Decoder = (*Decoder)(nil)
 func New(columns []format.Column, options Options) (*Decoder, error) {
 	d := &Decoder{options: options, unknown: newUnknownFields()}
 	var faults []string
-	fields := make([]arrow.Field, 0, len(columns))
 	for _, c := range columns {
 		if err := d.add(c); err != nil {
 			faults = append(faults, fmt.Sprintf("column %s: %v", c.Name, err))
 			continue
 		}
-		fields = append(fields, arrow.Field{Name: c.Name, Type: c.Type.ArrowType(), Nullable: c.Nullable})
+		d.fields = append(d.fields, arrow.Field{Name: c.Name, Type: c.Type.ArrowType(), Nullable: c.Nullable})
 	}
 	if len(faults) > 0 {
 		return nil, fmt.Errorf("compile the columns for format json: %s", strings.Join(faults, "\n"))
 	}
 	settle([]*node{&d.root}, true)
 	d.top, d.shape = d.root.taker(), d.root.recordShape()
-	d.schema = arrow.NewSchema(fields, nil)
 	return d, nil
 }
 
@@ -225,8 +224,15 @@ func (d *Decoder) Bytes() int64 {
 	return n
 }
 
-// Flush returns the rows, and takes their memory back when the last reference to them is released.
+// Flush returns the rows, and takes their memory back when the last reference to them is released. Strings of which a column has few are
+// an arrow.Dictionary with 32-bit indices, also inside of others; which columns that are may change from record to record.
 func (d *Decoder) Flush() arrow.Record {
+	if d.schema == nil {
+		for i, c := range d.columns {
+			d.fields[i].Type = c.arrowType()
+		}
+		d.schema = arrow.NewSchema(d.fields, nil)
+	}
 	arrays := make([]arrow.Array, len(d.columns))
 	for i, c := range d.columns {
 		data := c.flush(d.schema.Field(i).Type)

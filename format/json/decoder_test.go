@@ -42,10 +42,10 @@ func ExampleNew() {
 	}
 	record := d.Flush()
 	defer record.Release()
-	fmt.Println(record.NumRows(), record.Column(0), record.Column(1))
+	fmt.Println(record.NumRows(), string(json.AppendRow(nil, record, 0)))
 	// Output:
 	// a.ndjson, line 2, column device: field device.screen_w: 3000000000 does not fit int
-	// 1 [1] {["ios"] [390]}
+	// 1 {"id":1,"device":{"os":"ios","screen_w":390}}
 }
 
 func kafkaBlock(values ...[]byte) *source.Block {

@@ -20,5 +20,7 @@
 //   - A value is stored exactly or its record is bad. A double is the nearest one to the digits.
 //   - A bad record leaves no trace: every column is cut back to the rows before it.
 //   - Of duplicate keys the last wins, as a whole.
+//   - A column of strings is an Arrow dictionary (dictionary.go) as long as its texts are few: each is stored once, and rows are numbers.
+//     It is so for the columns inside of others, and a column in which that is not worth while is a plain one from then on.
 //   - A decoder reuses its memory; a record costs no allocation once the buffers have grown.
 package json

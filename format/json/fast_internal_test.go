@@ -3,6 +3,7 @@ package json
 import (
 	"bytes"
 	"encoding/binary"
+	"strings"
 	"testing"
 
 	"github.com/sluicedata/sluice/schema"
@@ -100,6 +101,34 @@ func FuzzCopyPlain(f *testing.F) {
 		want := bytes.IndexFunc(s.buf[1:], func(r rune) bool { return r < ' ' || r == '"' || r == '\\' || r > '\x7F' })
 		if n != want && (n > want || n < int(room)-15) || !bytes.Equal(dst[:n], s.buf[1:1+n]) || dst[room] != 'x' {
 			t.Errorf("%q with room for %d: %d bytes %q, want %d", text, room, n, dst, want)
+		}
+	})
+}
+
+// FuzzDictionary holds the numbers of texts against a map.
+func FuzzDictionary(f *testing.F) {
+	f.Add("a,b,a,,\x00,a\x00,0123456789abcdef,0123456789abcdefg,0123456789abcdefh,0123456789abcdef")
+	f.Add("aaaaaaaaaaaaaaaaX,aaaaaaaaaaaaaaaaY,aaaaaaaaaaaaaaaaXaaaaaaaa,aaaaaaaaaaaaaaaaYaaaaaaaa")
+	f.Fuzz(func(t *testing.T, texts string) {
+		w, numbers := newDictionary(maxTexts), map[string]int32{}
+		for text := range strings.SplitSeq(texts, ",") {
+			want, known := numbers[text]
+			if !known {
+				want = int32(len(numbers))
+			}
+			if !known && (len(numbers) == maxTexts || len(text) > maxTextBytes) {
+				want = -1
+			}
+			buf := append([]byte("in front,"+text), make([]byte, padding)...)
+			if got := w.number(buf, 9, len(text)); got != want {
+				t.Fatalf("%q has the number %d, want %d", text, got, want)
+			}
+			if want >= 0 {
+				numbers[text] = want
+			}
+			if got, ok := w.short(word(buf, 9), word(buf, 17), len(text)); len(text) < 16 && ok && got != want {
+				t.Fatalf("%q has the number %d, want %d", text, got, want)
+			}
 		}
 	})
 }

@@ -82,6 +82,10 @@ func (c *column) flush(t arrow.DataType) arrow.ArrayData {
 	}
 	kids := c.flushKids(t)
 	data := array.NewData(t, c.n, buffers, kids, nulls, 0)
+	if c.dict != nil {
+		data.SetDictionary(c.dict.arrow())
+		c.dict = c.dict.renew(c.n)
+	}
 	for _, kid := range kids {
 		kid.Release()
 	}

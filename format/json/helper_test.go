@@ -75,6 +75,9 @@ func refuse(tb testing.TB) func(format.Bad) error {
 	}
 }
 
+// ignore lets bad records pass.
+func ignore(format.Bad) error { return nil }
+
 // block makes a block of a file's records.
 func block(records ...string) *source.Block {
 	b := &source.Block{Partition: "f", File: &source.File{Path: "f"}}

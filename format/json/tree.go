@@ -36,7 +36,7 @@ var takes = [...]func(d *Decoder, t *taker, p int) int{
 	takeFloat:        (*Decoder).numeric,
 	takeDouble:       (*Decoder).double,
 	takeDecimal:      (*Decoder).decimal,
-	takeString:       (*Decoder).string,
+	takeString:       (*Decoder).coded,
 	takeBinary:       (*Decoder).binary,
 	takeDate:         (*Decoder).date,
 	takeTimestamp:    (*Decoder).timestamp,

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"math"
+	"math/bits"
 
 	"github.com/sluicedata/sluice/schema"
 )
@@ -175,13 +176,48 @@ func (d *Decoder) string(t *taker, p int) int {
 		n = copyPlain(place(c.data, at), place(d.buf, p), room)
 	}
 	if byteAt(d.buf, p+n) != '"' {
-		return d.unusualText(c, p, p+n)
+		return d.unusualText(t, p, p+n)
 	}
 	at += n
 	c.data = c.data[:at]
 	c.offsets = append(c.offsets, int32(at))
 	c.n++
 	return p + n + 1
+}
+
+// coded is string for a column with a dictionary.
+func (d *Decoder) coded(t *taker, p int) int {
+	if byteAt(d.buf, p) != '"' {
+		return d.otherText(t, p)
+	}
+	p++
+	v, w := word(d.buf, p), word(d.buf, p+8)
+	inV, inW := unusual(v)&highBits, unusual(w)&highBits
+	if inV|inW == 0 {
+		return d.unusualText(t, p, p+16)
+	}
+	n := 0
+	if inV == 0 {
+		n, inV = 8, inW
+	}
+	n += bits.TrailingZeros64(inV) >> 3
+	if byteAt(d.buf, p+n) != '"' {
+		return d.unusualText(t, p, p+n)
+	}
+	number, ok := t.col.dict.short(v, w, n)
+	if !ok {
+		d.appendText(t, d.buf, p, p+n)
+		return p + n + 1
+	}
+	t.col.appendNumber(number)
+	return p + n + 1
+}
+
+// spell makes the taker's column a plain one.
+func (d *Decoder) spell(t *taker) {
+	t.col.spell()
+	t.take = (*Decoder).string
+	d.schema = nil
 }
 
 func (d *Decoder) otherText(t *taker, p int) int {
@@ -192,16 +228,17 @@ func (d *Decoder) otherText(t *taker, p int) int {
 }
 
 // unusualText appends the string that begins at p and is plain up to q, where it does not end: it has other characters than those of
-// ASCII, escapes, or more bytes than the column had room for.
-func (d *Decoder) unusualText(c *column, p, q int) int {
+// ASCII, escapes, or more bytes than were looked at or than the column had room for.
+func (d *Decoder) unusualText(t *taker, p, q int) int {
 	q = d.plain(q)
 	if d.buf[q] == '"' {
-		c.appendBytes(d.buf[p:q])
+		d.appendText(t, d.buf, p, q)
 		return q + 1
 	}
 	text, q := d.unescape(p, q)
 	if q >= 0 {
-		c.appendBytes(text)
+		d.text = append(text, make([]byte, padding)...)
+		d.appendText(t, d.text, 0, len(text))
 	}
 	return q
 }
@@ -210,9 +247,21 @@ func (d *Decoder) unusualText(c *column, p, q int) int {
 func (d *Decoder) recordText(t *taker, p int) int {
 	q := d.skip(p)
 	if q >= 0 {
-		t.col.appendBytes(d.buf[p:q])
+		d.appendText(t, d.buf, p, q)
 	}
 	return q
+}
+
+// appendText appends the text from p to q of a buffer that is padded as a scanner's is, whether the column is coded or not.
+func (d *Decoder) appendText(t *taker, buf []byte, p, q int) {
+	if t.col.dict != nil {
+		if number := t.col.dict.number(buf, p, q-p); number >= 0 {
+			t.col.appendNumber(number)
+			return
+		}
+		d.spell(t)
+	}
+	t.col.appendBytes(buf[p:q])
 }
 
 func (d *Decoder) binary(t *taker, p int) int {
