@@ -57,10 +57,11 @@ type Decoder interface {
 	Tombstones() int64
 }
 
-// Framer cuts a stream into records. It calls emit with values that are valid only until emit returns, their positions
-// (line numbers from 1), and the faults among them; bytes is how much of r the call covers.
+// Framer cuts a stream into records. It calls emit with blocks of which it sets Values, Positions (line numbers from 1),
+// Faults, and Bytes: how much of r the block covers. Like a source's they are valid until emit returns, or, if retained,
+// until they are released. Safe for concurrent use.
 type Framer interface {
-	Frame(r io.Reader, emit func(values [][]byte, positions []int64, faults []source.Fault, bytes int64) error) error
+	Frame(r io.Reader, emit func(*source.Block) error) error
 }
 
 // Inferrer learns columns from records.

@@ -37,11 +37,13 @@ func (r *ReadAhead) Reserve(ctx context.Context, job int, bytes int64) error {
 	return nil
 }
 
-// Settle corrects a reservation to what came, or gives back (negative) what was emitted.
+// Settle corrects a reservation to what came, or gives back (negative) what was emitted. After Close it does nothing.
 func (r *ReadAhead) Settle(job int, difference int64) {
 	r.account.budget.mu.Lock()
 	defer r.account.budget.mu.Unlock()
-	r.add(job, difference)
+	if r.held != nil {
+		r.add(job, difference)
+	}
 }
 
 // add is called with the budget's mu held.
@@ -61,11 +63,12 @@ func (r *ReadAhead) MoveHead(job int) {
 	r.account.budget.changed.Broadcast()
 }
 
-// Close gives back what jobs still hold. All of them have ended.
+// Close gives back what jobs still hold, also what was emitted and is still in use. All of them have ended.
 func (r *ReadAhead) Close() {
 	r.account.budget.mu.Lock()
 	defer r.account.budget.mu.Unlock()
 	for job, bytes := range r.held {
 		r.add(job, -bytes)
 	}
+	r.held = nil
 }

@@ -55,3 +55,16 @@ func TestMovingTheHeadLetsTheNextJobGoOn(t *testing.T) {
 		}
 	})
 }
+
+func TestWhatIsSettledBehindTheEndOfAReadAheadDoesNotCount(t *testing.T) {
+	a := New(10).Open("fetch", 10)
+	r := a.ReadAhead()
+	if err := r.Reserve(t.Context(), 0, 7); err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	r.Settle(0, -7) // whoever it was emitted to held it until now
+	if room := a.Room(); room != 10 {
+		t.Errorf("room for %d bytes, want 10", room)
+	}
+}

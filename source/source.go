@@ -41,7 +41,8 @@ type Source interface {
 	// Advance moves the position past a batch whose plan has been recorded.
 	Advance(batch int64, ranges []offsetlog.Range)
 
-	// Read hands the records of the ranges to emit, block by block. An error of emit ends it and is returned as it is.
+	// Read hands the records of the ranges to emit, block by block, and releases each block when emit has returned. An error
+	// of emit ends it and is returned as it is.
 	//
 	// lost are the parts of the ranges that the source lost between plan and read, when it was told to go on
 	// (on_data_loss: skip): each with Lost set, in the order of the ranges. Nothing was emitted for them.
@@ -97,19 +98,6 @@ type Lag struct {
 	End       int64  `json:"end"`
 	// Note says what keeps the partition from moving, when something does (an open transaction, a deleted topic).
 	Note string `json:"note,omitempty"`
-}
-
-// Block is a run of records of one partition, in order. It and all that it refers to are valid only until the emit
-// function that got it returns.
-type Block struct {
-	Partition string   // as in Range
-	Values    [][]byte // one a record; nil for a Kafka tombstone
-	Positions []int64  // one a record: Kafka offset, or line in the file, from 1
-	Faults    []Fault  // records that the source or the framing knows to be bad, by index; usually none
-	Bytes     int64    // source bytes behind this block (compressed size of a file's part is not known: decoded bytes)
-
-	File  *File  // set by files
-	Kafka *Kafka // set by kafka
 }
 
 // Fault marks a record that cannot be decoded, whatever its bytes are.

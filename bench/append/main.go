@@ -104,9 +104,7 @@ func decode(path string, framer format.Framer, decoder format.Decoder) (rows arr
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	refuse := func(b format.Bad) error { return fmt.Errorf("line %d: %s", b.Position, b.Reason) }
-	err = framer.Frame(f, func(values [][]byte, positions []int64, faults []source.Fault, bytes int64) error {
-		return decoder.Decode(&source.Block{Values: values, Positions: positions, Faults: faults, Bytes: bytes}, refuse)
-	})
+	err = framer.Frame(f, func(b *source.Block) error { return decoder.Decode(b, refuse) })
 	if err != nil {
 		return nil, err
 	}

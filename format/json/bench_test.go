@@ -215,7 +215,7 @@ func BenchmarkFrame(b *testing.B) {
 			b.SetBytes(int64(len(file)))
 			b.ReportAllocs()
 			for b.Loop() {
-				err := f.Frame(bytes.NewReader(file), func([][]byte, []int64, []source.Fault, int64) error { return nil })
+				err := f.Frame(bytes.NewReader(file), func(*source.Block) error { return nil })
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -41,13 +41,10 @@ const (
 	keptBytes = 64 << 10
 )
 
-// Framer cuts files into records. It is a format.Framer, and reuses its buffers from file to file. Not safe for concurrent
-// use.
+// Framer cuts files into records. It is a format.Framer.
 type Framer struct {
 	options FrameOptions
-	in      input
-	block   frameBlock
-	blank   int64
+	memory  frameMemory
 }
 
 var _ format.Framer = (*Framer)(nil)
@@ -68,7 +65,9 @@ func NewFramer(options FrameOptions) (*Framer, error) {
 	options.MaxRecordBytes = orDefault(options.MaxRecordBytes, defaultMaxRecordBytes)
 	options.BlockBytes = max(orDefault(options.BlockBytes, defaultBlockBytes), minBlockBytes)
 	options.BlockRecords = orDefault(options.BlockRecords, defaultBlockRecords)
-	return &Framer{options: options}, nil
+	f := &Framer{options: options}
+	f.memory.size = options.BlockBytes
+	return f, nil
 }
 
 func orDefault(v, otherwise int) int {
@@ -78,16 +77,27 @@ func orDefault(v, otherwise int) int {
 	return v
 }
 
-// EmitFunc gets a run of records, as format.Framer says. It may get none, when bytes hold only space.
-type EmitFunc = func(values [][]byte, positions []int64, faults []source.Fault, bytes int64) error
-
 // Frame cuts r into records. Positions are lines: that of the record, or that on which the array's element or the value
-// begins, so several may share one. The bytes of all emits add up to the length of r. A byte order mark in front is left
-// out. What can't be cut into records becomes one record with a fault; only reading can fail.
-func (f *Framer) Frame(r io.Reader, emit EmitFunc) error {
-	f.in.reset(r, f.options.BlockBytes)
-	f.block.reset(emit, f.options.BlockRecords)
-	if err := f.in.fill(); err != nil {
+// begins, so several may share one. A block may have no records, when it covers only space; the bytes of all blocks add up
+// to the length of r. A byte order mark in front is left out. What can't be cut into records becomes one record with a fault;
+// only reading can fail.
+func (f *Framer) Frame(r io.Reader, emit func(*source.Block) error) error {
+	cut := framing{options: &f.options, memory: &f.memory, emit: emit, block: f.memory.block(), in: input{r: r, window: f.memory.window(f.options.BlockBytes)}}
+	defer cut.end()
+	return cut.frame()
+}
+
+// framing is one file on its way through a Framer.
+type framing struct {
+	options *FrameOptions
+	memory  *frameMemory
+	emit    func(*source.Block) error
+	block   *frameBlock // being filled
+	in      input
+}
+
+func (f *framing) frame() error {
+	if err := f.in.fill(f.memory); err != nil {
 		return err
 	}
 	if bytes.HasPrefix(f.in.rest(), []byte(byteOrderMark)) {
@@ -103,57 +113,90 @@ func (f *Framer) Frame(r io.Reader, emit EmitFunc) error {
 	return f.values(layout)
 }
 
-// Blank is the number of blank lines left out, over the framer's life.
-func (f *Framer) Blank() int64 { return f.blank }
+// end gives the memory back.
+func (f *framing) end() {
+	f.block.Release()
+	f.in.window.release()
+}
 
 // take moves over n bytes of the input.
-func (f *Framer) take(n int) []byte {
-	b := f.in.buf[f.in.from : f.in.from+n]
+func (f *framing) take(n int) []byte {
+	b := f.in.window.text[f.in.from : f.in.from+n]
 	f.in.from += n
-	f.block.bytes += int64(n)
+	f.block.Bytes += int64(n)
 	return b
 }
 
-// refill emits what has been cut, since it is about to move, and reads on.
-func (f *Framer) refill() error {
-	if err := f.block.flush(); err != nil {
+func (f *framing) add(value []byte, line int64) error {
+	f.block.Values = append(f.block.Values, value)
+	f.block.Positions = append(f.block.Positions, line)
+	if len(f.block.Values) < f.options.BlockRecords {
+		return nil
+	}
+	return f.flush()
+}
+
+func (f *framing) addFault(value []byte, line int64, format string, args ...any) error {
+	f.block.Faults = append(f.block.Faults, source.Fault{Index: len(f.block.Values), Reason: fmt.Sprintf(format, args...)})
+	return f.add(value, line)
+}
+
+// flush emits what has been cut.
+func (f *framing) flush() error {
+	b := f.block
+	if len(b.Values) == 0 && b.Bytes == 0 {
+		return nil
+	}
+	f.block = f.memory.block()
+	if b.Bytes <= copiedBytes && f.in.ended {
+		b.copyText()
+	} else {
+		b.hold(f.in.window)
+	}
+	err := f.emit(&b.Block)
+	b.Release()
+	return err
+}
+
+// refill emits what has been cut, since its memory may be needed, and reads on.
+func (f *framing) refill() error {
+	if err := f.flush(); err != nil {
 		return err
 	}
-	return f.in.fill()
+	return f.in.fill(f.memory)
 }
 
 // input is a window on a file.
 type input struct {
 	r        io.Reader
-	size     int // of the window, as long as records fit into it
-	buf      []byte
-	from, to int
+	window   *window
+	from, to int // in window.text
 	read     int64
 	ended    bool // to is the end of the file
 }
 
-func (in *input) reset(r io.Reader, size int) {
-	in.r, in.size, in.from, in.to, in.read, in.ended = r, size, 0, 0, 0, false
-}
+func (in *input) rest() []byte { return in.window.text[in.from:in.to] }
 
-func (in *input) rest() []byte { return in.buf[in.from:in.to] }
-
-// fill reads until the window is full or the file ends. It moves what is left to the front, and makes the window twice as
-// large as that when it is more than half of one.
-func (in *input) fill() error {
+// fill reads until the window is full or the file ends. It moves what is left to the front, of another window when blocks
+// hold this one, and makes the window twice as large as that when it is more than half of one.
+func (in *input) fill(memory *frameMemory) error {
 	left := in.rest()
-	window := in.size
-	for window < 2*len(left) {
-		window *= 2
+	size := memory.size
+	for size < 2*len(left) {
+		size *= 2
 	}
-	if cap(in.buf) < window {
-		in.buf = append(make([]byte, 0, window), left...)
+	if in.window.held() || len(in.window.text) != size {
+		next := memory.window(size)
+		copy(next.text, left)
+		in.window.release()
+		in.window = next
 	} else {
-		copy(in.buf[:cap(in.buf)], left)
+		copy(in.window.text, left)
 	}
-	in.from, in.to, in.buf = 0, len(left), in.buf[:window]
-	for in.to < len(in.buf) {
-		n, err := in.r.Read(in.buf[in.to:])
+	in.from, in.to = 0, len(left)
+	text := in.window.text
+	for in.to < len(text) {
+		n, err := in.r.Read(text[in.to:])
 		in.to += n
 		in.read += int64(n)
 		switch {
@@ -165,46 +208,4 @@ func (in *input) fill() error {
 		}
 	}
 	return nil
-}
-
-// frameBlock gathers records for one emit.
-type frameBlock struct {
-	emit      EmitFunc
-	limit     int
-	values    [][]byte
-	positions []int64
-	faults    []source.Fault
-	bytes     int64
-}
-
-func (b *frameBlock) reset(emit EmitFunc, limit int) {
-	b.emit, b.limit = emit, limit
-	b.clear()
-}
-
-func (b *frameBlock) clear() {
-	b.values, b.positions, b.faults, b.bytes = b.values[:0], b.positions[:0], b.faults[:0], 0
-}
-
-func (b *frameBlock) add(value []byte, line int64) error {
-	b.values = append(b.values, value)
-	b.positions = append(b.positions, line)
-	if len(b.values) < b.limit {
-		return nil
-	}
-	return b.flush()
-}
-
-func (b *frameBlock) addFault(value []byte, line int64, format string, args ...any) error {
-	b.faults = append(b.faults, source.Fault{Index: len(b.values), Reason: fmt.Sprintf(format, args...)})
-	return b.add(value, line)
-}
-
-func (b *frameBlock) flush() error {
-	if len(b.values) == 0 && b.bytes == 0 {
-		return nil
-	}
-	err := b.emit(b.values, b.positions, b.faults, b.bytes)
-	b.clear()
-	return err
 }

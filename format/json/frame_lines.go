@@ -4,21 +4,19 @@ import "bytes"
 
 // lines cuts at line feeds. A carriage return in front of one belongs to it. Blank lines count as lines, and are no
 // records.
-func (f *Framer) lines() error {
+func (f *framing) lines() error {
 	for line := int64(1); ; line++ {
 		text, long, err := f.line()
 		switch {
 		case err != nil:
 			return err
 		case text == nil:
-			return f.block.flush()
+			return f.flush()
 		case long > 0:
-			err = f.block.addFault(text, line, "a line of %d bytes is longer than the %d that a record may have; its first %d are kept",
+			err = f.addFault(text, line, "a line of %d bytes is longer than the %d that a record may have; its first %d are kept",
 				long, f.options.MaxRecordBytes, len(text))
-		case isBlank(text):
-			f.blank++
-		default:
-			err = f.block.add(text, line)
+		case !isBlank(text):
+			err = f.add(text, line)
 		}
 		if err != nil {
 			return err
@@ -28,7 +26,7 @@ func (f *Framer) lines() error {
 
 // line returns the next line without its end, or nil at the end of the file. Of one that is too long it returns the
 // beginning, and the whole length.
-func (f *Framer) line() (text []byte, long int64, err error) {
+func (f *framing) line() (text []byte, long int64, err error) {
 	for {
 		rest := f.in.rest()
 		if end := bytes.IndexByte(rest, '\n'); end >= 0 {
@@ -51,7 +49,7 @@ func (f *Framer) line() (text []byte, long int64, err error) {
 	}
 }
 
-func (f *Framer) bounded(text []byte) ([]byte, int64) {
+func (f *framing) bounded(text []byte) ([]byte, int64) {
 	if n := len(text); n > 0 && text[n-1] == '\r' {
 		text = text[:n-1]
 	}
@@ -62,7 +60,7 @@ func (f *Framer) bounded(text []byte) ([]byte, int64) {
 }
 
 // longLine moves over a line that is longer than a record may be, without holding more of it than the beginning.
-func (f *Framer) longLine() (kept []byte, long int64, err error) {
+func (f *framing) longLine() (kept []byte, long int64, err error) {
 	for {
 		rest := f.in.rest()
 		end := bytes.IndexByte(rest, '\n')

@@ -21,9 +21,9 @@ func ExampleFramer() {
 		panic(err)
 	}
 	file := strings.NewReader("[\n  {\"a\": 1},\n  {\"a\": 2}\n]\n")
-	err = f.Frame(file, func(values [][]byte, positions []int64, _ []source.Fault, _ int64) error {
-		for i, v := range values {
-			fmt.Printf("line %d: %s\n", positions[i], v)
+	err = f.Frame(file, func(b *source.Block) error {
+		for i, v := range b.Values {
+			fmt.Printf("line %d: %s\n", b.Positions[i], v)
 		}
 		return nil
 	})
@@ -42,14 +42,23 @@ func frame(t testing.TB, options json.FrameOptions, data []byte) []string {
 		t.Fatal(err)
 	}
 	got, covered := []string{}, int64(0)
-	err = f.Frame(bytes.NewReader(data), func(values [][]byte, positions []int64, faults []source.Fault, n int64) error {
-		covered += n
+	kept := map[*source.Block][]string{} // with what it held when it was emitted
+	read := func(into []string, b *source.Block) []string {
 		reasons := map[int]string{}
-		for _, f := range faults {
+		for _, f := range b.Faults {
 			reasons[f.Index] = " !" + f.Reason
 		}
-		for i, v := range values {
-			got = append(got, fmt.Sprintf("%d:%s%s", positions[i], v, reasons[i]))
+		for i, v := range b.Values {
+			into = append(into, fmt.Sprintf("%d:%s%s", b.Positions[i], v, reasons[i]))
+		}
+		return into
+	}
+	err = f.Frame(bytes.NewReader(data), func(b *source.Block) error {
+		covered += b.Bytes
+		from := len(got)
+		if got = read(got, b); len(got)%3 > 0 { // the others are given back, and their memory is used again
+			b.Retain()
+			kept[b] = got[from:]
 		}
 		return nil
 	})
@@ -57,7 +66,13 @@ func frame(t testing.TB, options json.FrameOptions, data []byte) []string {
 		t.Fatal(err)
 	}
 	if covered != int64(len(data)) {
-		t.Errorf("emits cover %d bytes of %d", covered, len(data))
+		t.Errorf("blocks cover %d bytes of %d", covered, len(data))
+	}
+	for b, emitted := range kept {
+		if diff := cmp.Diff(emitted, read([]string{}, b)); diff != "" {
+			t.Errorf("a block that is retained has changed: %s", diff)
+		}
+		b.Release()
 	}
 	return got
 }
@@ -156,8 +171,8 @@ func TestFramerEmitsBlocksOfBoundedRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	var sizes []int
-	err = f.Frame(strings.NewReader(strings.Repeat("{}\n", 7)), func(values [][]byte, _ []int64, _ []source.Fault, _ int64) error {
-		sizes = append(sizes, len(values))
+	err = f.Frame(strings.NewReader(strings.Repeat("{}\n", 7)), func(b *source.Block) error {
+		sizes = append(sizes, len(b.Values))
 		return nil
 	})
 	if diff := cmp.Diff([]int{3, 3, 1}, sizes); err != nil || diff != "" {
@@ -171,7 +186,7 @@ func TestFramerReturnsErrorsOfReadAndEmit(t *testing.T) {
 		t.Fatal(err)
 	}
 	emitted := 0
-	emit := func(values [][]byte, _ []int64, _ []source.Fault, _ int64) error { emitted += len(values); return nil }
+	emit := func(b *source.Block) error { emitted += len(b.Values); return nil }
 	// The second is the error of a stream that was cut short, as gzip's: what came before it is no whole record.
 	for _, broken := range []error{errors.New("disk on fire"), io.ErrUnexpectedEOF} {
 		if err := f.Frame(io.MultiReader(strings.NewReader(`{"a":`), iotest.ErrReader(broken)), emit); !errors.Is(err, broken) || emitted > 0 {
@@ -179,7 +194,7 @@ func TestFramerReturnsErrorsOfReadAndEmit(t *testing.T) {
 		}
 	}
 	stop := errors.New("stop")
-	err = f.Frame(strings.NewReader("{}\n"), func([][]byte, []int64, []source.Fault, int64) error { return stop })
+	err = f.Frame(strings.NewReader("{}\n"), func(*source.Block) error { return stop })
 	if err != stop {
 		t.Errorf("emit: %v", err)
 	}

@@ -3,8 +3,8 @@ package json
 import "bytes"
 
 // values cuts an array into its elements, or a document into its values.
-func (f *Framer) values(layout Layout) error {
-	v := valueFramer{Framer: f, line: 1}
+func (f *framing) values(layout Layout) error {
+	v := valueFramer{framing: f, line: 1}
 	var err error
 	if layout == LayoutArray {
 		err = v.array()
@@ -14,11 +14,11 @@ func (f *Framer) values(layout Layout) error {
 	if err != nil {
 		return err
 	}
-	return f.block.flush()
+	return f.flush()
 }
 
 type valueFramer struct {
-	*Framer
+	*framing
 	line int64 // of the next byte
 	lost bool  // the rest of the file is a fault
 }
@@ -94,10 +94,10 @@ func (v *valueFramer) element() (bool, error) {
 		return false, err
 	}
 	if !ok {
-		return false, v.block.addFault(nil, v.line, "the file ends inside the array")
+		return false, v.addFault(nil, v.line, "the file ends inside the array")
 	}
 	if c == ',' || c == ']' {
-		err = v.block.addFault(nil, v.line, "an element is missing in front of %q", string(rune(c)))
+		err = v.addFault(nil, v.line, "an element is missing in front of %q", string(rune(c)))
 	} else {
 		err = v.value("the file ends inside an element of the array")
 	}
@@ -109,7 +109,7 @@ func (v *valueFramer) element() (bool, error) {
 	case err != nil:
 		return false, err
 	case !ok && !v.lost:
-		return false, v.block.addFault(nil, v.line, "the file ends inside the array")
+		return false, v.addFault(nil, v.line, "the file ends inside the array")
 	case !ok:
 		return false, nil
 	case c == ',':
@@ -145,7 +145,7 @@ func (v *valueFramer) value(unended string) error {
 		case done || v.in.ended && scan.bare:
 			value := v.take(at)
 			v.line += int64(bytes.Count(value, []byte{'\n'}))
-			return v.block.add(value, line)
+			return v.add(value, line)
 		case v.in.ended:
 			return v.tail("%s", unended)
 		}
@@ -165,7 +165,7 @@ func (v *valueFramer) longValue(scan *valueScan, at int, done bool) error {
 		v.line += int64(bytes.Count(text, []byte{'\n'}))
 		long += int64(at)
 		if done || v.in.ended {
-			return v.block.addFault(kept, line, "a record of %d bytes is longer than the %d that one may have; its first %d are kept",
+			return v.addFault(kept, line, "a record of %d bytes is longer than the %d that one may have; its first %d are kept",
 				long, v.options.MaxRecordBytes, len(kept))
 		}
 		if err := v.refill(); err != nil {
@@ -192,5 +192,5 @@ func (v *valueFramer) tail(format string, args ...any) error {
 		}
 	}
 	args = append(args, long, len(kept))
-	return v.block.addFault(kept, line, format+" (the last %d bytes of the file are one bad record; its first %d are kept)", args...)
+	return v.addFault(kept, line, format+" (the last %d bytes of the file are one bad record; its first %d are kept)", args...)
 }

@@ -130,13 +130,13 @@ func frameBlock(tb testing.TB, data []byte) *source.Block {
 		tb.Fatal(err)
 	}
 	b := block()
-	err = f.Frame(bytes.NewReader(data), func(values [][]byte, positions []int64, faults []source.Fault, _ int64) error {
-		for i, v := range values {
+	err = f.Frame(bytes.NewReader(data), func(part *source.Block) error {
+		for i, v := range part.Values {
 			b.Values = append(b.Values, bytes.Clone(v))
-			b.Positions = append(b.Positions, positions[i])
+			b.Positions = append(b.Positions, part.Positions[i])
 		}
-		if len(faults) > 0 {
-			tb.Errorf("faults: %v", faults)
+		if len(part.Faults) > 0 {
+			tb.Errorf("faults: %v", part.Faults)
 		}
 		return nil
 	})

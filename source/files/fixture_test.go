@@ -25,7 +25,7 @@ var _ source.Source = (*Source)(nil)
 // lines is a framer of lines, whose blocks hold a few records each.
 type lines struct{ perBlock int }
 
-func (f lines) Frame(r io.Reader, emit func([][]byte, []int64, []source.Fault, int64) error) error {
+func (f lines) Frame(r io.Reader, emit func(*source.Block) error) error {
 	var values [][]byte
 	var positions []int64
 	var size int64
@@ -33,7 +33,9 @@ func (f lines) Frame(r io.Reader, emit func([][]byte, []int64, []source.Fault, i
 		if len(values) == 0 {
 			return nil
 		}
-		err := emit(values, positions, nil, size)
+		b := &source.Block{Values: values, Positions: positions, Bytes: size}
+		err := emit(b)
+		b.Release()
 		values, positions, size = nil, nil, 0
 		return err
 	}

@@ -68,11 +68,10 @@ func (r *reader) read(ctx context.Context, partition string, planned version, em
 	file := &source.File{Path: partition, Modified: planned.time()}
 	var records int64
 	var emitErr error
-	err = r.frame(ctx, key, partition, planned, func(values [][]byte, positions []int64, faults []source.Fault, bytes int64) error {
-		records += int64(len(values))
-		emitErr = emit(&source.Block{
-			Partition: partition, Values: values, Positions: positions, Faults: faults, Bytes: bytes, File: file,
-		})
+	err = r.frame(ctx, key, partition, planned, func(b *source.Block) error {
+		records += int64(len(b.Values))
+		b.Partition, b.File = partition, file
+		emitErr = emit(b)
 		return emitErr
 	})
 	if emitErr != nil {
@@ -113,9 +112,7 @@ func changed(partition string, planned version, found string) error {
 }
 
 // frame cuts the file into records.
-func (r *reader) frame(ctx context.Context, key, partition string, planned version,
-	emit func([][]byte, []int64, []source.Fault, int64) error,
-) (err error) {
+func (r *reader) frame(ctx context.Context, key, partition string, planned version, emit func(*source.Block) error) (err error) {
 	object, err := r.store.Open(ctx, key)
 	if errors.Is(err, storage.ErrNotExist) {
 		return gone(partition, planned)

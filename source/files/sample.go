@@ -56,12 +56,11 @@ func firstOf(b *source.Block, n int) *source.Block {
 	if len(b.Values) <= n {
 		return b
 	}
-	cut := *b
-	cut.Values, cut.Positions, cut.Faults = b.Values[:n], b.Positions[:n], nil
+	cut := &source.Block{Partition: b.Partition, Values: b.Values[:n], Positions: b.Positions[:n], Bytes: b.Bytes, File: b.File}
 	for _, f := range b.Faults {
 		if f.Index < n {
 			cut.Faults = append(cut.Faults, f)
 		}
 	}
-	return &cut
+	return cut
 }

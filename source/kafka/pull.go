@@ -63,11 +63,15 @@ func (p *puller) step(ctx context.Context) error {
 		rd.ahead.Settle(number, -reserved)
 		return nil
 	}
-	c := chunk{records: before(got.records, p.job.planned.To), held: got.bytes + recordOverhead*int64(len(got.records))}
-	rd.ahead.Settle(number, c.held-reserved)
-	p.typical = max(c.held, 1)
+	records := before(got.records, p.job.planned.To)
+	for _, beyond := range got.records[len(records):] {
+		got.bytes -= recordBytes(beyond)
+	}
+	held := heldBy(got.bytes, len(records))
+	rd.ahead.Settle(number, held-reserved)
+	p.typical = max(held, 1)
 	select {
-	case p.job.chunks <- c:
+	case p.job.chunks <- records:
 		return nil
 	case <-ctx.Done():
 		return fmt.Errorf("%s: %w", p.what(), context.Cause(ctx))

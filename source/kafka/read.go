@@ -67,16 +67,13 @@ type job struct {
 	partition partition
 	topicID   [16]byte
 	started   bool
-	chunks    chan chunk
+	chunks    chan []*kgo.Record // of one response each, trimmed to the range
 	lost      []offsetlog.Range
 	err       error
 }
 
-// chunk is the records of one response, trimmed to the range.
-type chunk struct {
-	records []*kgo.Record
-	held    int64 // bytes in the account
-}
+// heldBy is what records take in the account, in bytes, if keys, values and headers take so many.
+func heldBy(bytes int64, records int) int64 { return bytes + recordOverhead*int64(records) }
 
 func newJobs(ranges []offsetlog.Range) ([]*job, error) {
 	var jobs []*job
@@ -91,7 +88,7 @@ func newJobs(ranges []offsetlog.Range) ([]*job, error) {
 		if r.Lost || r.Len() == 0 {
 			continue
 		}
-		j := &job{number: len(jobs), planned: r, partition: p, chunks: make(chan chunk, queued)}
+		j := &job{number: len(jobs), planned: r, partition: p, chunks: make(chan []*kgo.Record, queued)}
 		if r.ID != "" {
 			raw, err := base64.RawURLEncoding.DecodeString(r.ID)
 			if err != nil || len(raw) != len(j.topicID) {
@@ -128,10 +125,10 @@ type reader struct {
 // drain emits what the job reads, until it is done.
 func (rd *reader) drain(j *job, emit func(*source.Block) error) error {
 	for c := range j.chunks {
-		if err := rd.blocks.emit(j.partition, c.records, emit); err != nil {
+		freed := func(bytes int64, records int) { rd.ahead.Settle(j.number, -heldBy(bytes, records)) }
+		if err := rd.blocks.emit(j.partition, c, freed, emit); err != nil {
 			return err
 		}
-		rd.ahead.Settle(j.number, -c.held)
 	}
 	return j.err
 }
