@@ -22,6 +22,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"time"
 
 	"github.com/sluicedata/sluice/format"
@@ -61,9 +62,9 @@ type Config struct {
 type Engine struct {
 	Config
 	log         *offsetlog.Log
-	decoder     format.Decoder // nil before the first batch
-	unknown     map[string]int64
-	tombstones  int64 // of the decoder's, those that are in a commit
+	decoders    []format.Decoder // one a worker; none before the first batch
+	unknown     map[string]int64 // of the decoders', those that are in a commit, as are the tombstones
+	tombstones  int64
 	quarantined int64 // newest batch in the quarantine table, -1: none
 
 	table *TableState // as of the start or of our last commit; nil: no table yet
@@ -91,6 +92,9 @@ func New(c Config) *Engine {
 	}
 	if c.Memory == nil {
 		c.Memory = memory.New(ownMemory).Open("decode", ownMemory)
+	}
+	if c.Settings.Parallelism == 0 {
+		c.Settings.Parallelism = runtime.GOMAXPROCS(0)
 	}
 	if c.Settings.KeepPlans == 0 {
 		c.Settings.KeepPlans = defaultKeepPlans

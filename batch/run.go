@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -20,14 +19,12 @@ type flight struct {
 	plan    offsetlog.Plan
 	replay  bool
 	began   time.Time
-	writer  Writer  // nil while there is no row
-	beside  *beside // nil unless the writer is at work
+	writer  Writer // nil while there is no row
 	rejects *rejects
 	lost    []offsetlog.Range
 	rows    int64
 	bad     int64
 	bytes   int64
-	held    int64 // in the decoder, as counted
 }
 
 // runBatch reads what was planned and commits it. When it fails nothing of the batch is visible, and what was staged is
@@ -52,19 +49,13 @@ func (e *Engine) runBatch(ctx context.Context, plan offsetlog.Plan, replay bool)
 }
 
 func (f *flight) run(ctx context.Context) error {
-	switch err := f.engine.openDecoder(ctx, f.plan); {
+	switch err := f.engine.openDecoders(ctx, f.plan); {
 	case errors.Is(err, ErrNoRecords) && !slices.ContainsFunc(f.plan.Ranges, isLost):
 		return f.passEmpty(storage.Finish(ctx))
 	case err != nil:
 		return err
 	}
-	lost, err := f.engine.Source.Read(ctx, f.plan.Ranges, func(b *source.Block) error { return f.take(ctx, b) })
-	if err == nil {
-		err = f.flush(ctx)
-	}
-	if writeErr := f.written(); writeErr != nil {
-		err = writeErr
-	}
+	lost, err := f.read(ctx)
 	if err != nil {
 		return err
 	}
@@ -84,13 +75,23 @@ func (f *flight) run(ctx context.Context) error {
 	return f.publish(storage.Finish(ctx))
 }
 
-// openDecoder makes the decoder, which for a new table without declared columns reads the first batch once to infer them.
-func (e *Engine) openDecoder(ctx context.Context, plan offsetlog.Plan) error {
-	if e.decoder != nil {
+// read decodes and stages what was planned. Of several errors it returns that of the earliest record.
+func (f *flight) read(ctx context.Context) (lost []offsetlog.Range, err error) {
+	w := decodeBeside(f.engine.decoders, f.engine.Memory, f.engine.Settings.OnError, func(r *run) error { return f.settle(ctx, r) })
+	lost, err = f.engine.Source.Read(ctx, f.plan.Ranges, func(b *source.Block) error { return w.take(ctx, b) })
+	if decodeErr := w.end(); decodeErr != nil {
+		err = decodeErr
+	}
+	return lost, err
+}
+
+// openDecoders makes the decoders. For a new table without declared columns that reads the first batch once to infer them.
+func (e *Engine) openDecoders(ctx context.Context, plan offsetlog.Plan) error {
+	if len(e.decoders) > 0 {
 		return nil
 	}
 	var lost []offsetlog.Range
-	d, err := e.Decoding(ctx, e.table, func(emit func(*source.Block) error) (err error) {
+	open, err := e.Decoding(ctx, e.table, func(emit func(*source.Block) error) (err error) {
 		lost, err = e.Source.Read(ctx, plan.Ranges, emit)
 		return err
 	})
@@ -100,44 +101,33 @@ func (e *Engine) openDecoder(ctx context.Context, plan offsetlog.Plan) error {
 	case err != nil:
 		return err
 	}
-	e.decoder = d
+	decoders := make([]format.Decoder, e.Settings.Parallelism)
+	for i := range decoders {
+		if decoders[i], err = open(); err != nil {
+			return err
+		}
+	}
+	e.decoders = decoders
 	return nil
 }
 
-// take decodes one block. Rows leave the decoder when they are many or long, so that memory does not grow with the batch.
-func (f *flight) take(ctx context.Context, b *source.Block) error {
-	f.bytes += b.Bytes
-	err := f.engine.decoder.Decode(b, func(bad format.Bad) error { return f.reject(ctx, b, bad) })
-	if err != nil {
-		return err
+// settle applies the policy to the run's bad records, and hands its rows to the writer.
+func (f *flight) settle(ctx context.Context, r *run) error {
+	for _, bad := range r.bad {
+		if err := f.reject(ctx, bad); err != nil {
+			return err
+		}
 	}
-	f.hold(f.engine.decoder.Bytes())
-	if f.engine.decoder.Rows() < flushRows && f.held < f.engine.Memory.Share()/flushShare {
-		return ctx.Err()
+	if r.err != nil {
+		return r.err
 	}
-	return f.flush(ctx)
-}
-
-// hold counts what the decoder holds.
-func (f *flight) hold(bytes int64) {
-	f.engine.Memory.Add(bytes - f.held)
-	f.held = bytes
-}
-
-// flush hands the decoder's rows to the writer.
-func (f *flight) flush(ctx context.Context) error {
-	if f.engine.decoder.Rows() > 0 {
+	f.bytes += r.bytes
+	if r.rows != nil {
 		if err := f.begin(ctx); err != nil {
 			return err
 		}
-		if f.beside == nil {
-			f.beside = writeBeside(ctx, f.writer, f.engine.Memory)
-		}
-		rows := f.engine.decoder.Flush()
-		f.rows += rows.NumRows()
-		bytes := f.held
-		f.held = 0
-		if err := f.beside.hand(handed{rows, bytes}); err != nil {
+		f.rows += r.rows.NumRows()
+		if err := f.writer.Write(ctx, r.rows); err != nil {
 			return err
 		}
 	}
@@ -145,16 +135,6 @@ func (f *flight) flush(ctx context.Context) error {
 		f.engine.Events.Progress(Progress{Batch: f.plan.Batch, Rows: f.rows, Bad: f.bad, Bytes: f.bytes})
 	}
 	return ctx.Err()
-}
-
-// written waits until the writer has all that was handed to it.
-func (f *flight) written() error {
-	if f.beside == nil {
-		return nil
-	}
-	err := f.beside.end()
-	f.beside = nil
-	return err
 }
 
 func (f *flight) begin(ctx context.Context) (err error) {
@@ -165,12 +145,8 @@ func (f *flight) begin(ctx context.Context) (err error) {
 }
 
 // reject applies the policy for bad records.
-func (f *flight) reject(ctx context.Context, b *source.Block, bad format.Bad) error {
-	word := "line"
-	if b.Kafka != nil {
-		word = "offset"
-	}
-	fault := Fault{Batch: f.plan.Batch, Where: fmt.Sprintf("%s %s %d", bad.Partition, word, bad.Position), Reason: bad.Reason}
+func (f *flight) reject(ctx context.Context, bad rejected) error {
+	fault := Fault{Batch: f.plan.Batch, Where: fmt.Sprintf("%s %s %d", bad.Partition, bad.place, bad.Position), Reason: bad.Reason}
 	settings := f.engine.Settings
 	if settings.OnError == Fail {
 		return &BadRecordError{fault, "bad record", "mend the source, declare the column otherwise, or set on_error to skip or quarantine"}
@@ -183,7 +159,7 @@ func (f *flight) reject(ctx context.Context, b *source.Block, bad format.Bad) er
 		f.engine.Events.BadRecord(fault)
 	}
 	if settings.OnError == Quarantine {
-		return f.rejects.add(ctx, bad)
+		return f.rejects.add(ctx, bad.Bad)
 	}
 	return nil
 }
@@ -193,7 +169,7 @@ func (f *flight) publish(ctx context.Context) error {
 	e := f.engine
 	ranges := offsetlog.Merge(e.pending, f.plan.Ranges)
 	unknown := e.newlyUnknown()
-	tombstones := e.decoder.Tombstones() - e.tombstones // also those of batches without a commit of their own
+	tombstones := e.newTombstones() // also those of batches without a commit of their own
 	if f.rows == 0 && f.bad == 0 && len(f.lost) == 0 {
 		return f.passEmpty(ctx)
 	}
@@ -309,9 +285,14 @@ func (e *Engine) requestsMade() map[string]int64 {
 	return made
 }
 
-// newlyUnknown is what the decoder has counted since the last call.
+// newlyUnknown is what the decoders have counted since the last call.
 func (e *Engine) newlyUnknown() map[string]int64 {
-	now := e.decoder.Unknown()
+	now := map[string]int64{}
+	for _, d := range e.decoders {
+		for path, n := range d.Unknown() {
+			now[path] += n
+		}
+	}
 	var fresh map[string]int64
 	for path, n := range now {
 		if d := n - e.unknown[path]; d > 0 {
@@ -321,12 +302,20 @@ func (e *Engine) newlyUnknown() map[string]int64 {
 			fresh[path] = d
 		}
 	}
-	e.unknown = maps.Clone(now)
-	return fresh
+	e.unknown = now
+	return format.BoundUnknown(fresh)
+}
+
+// newTombstones is how many the decoders have left out that are in no commit.
+func (e *Engine) newTombstones() int64 {
+	n := -e.tombstones
+	for _, d := range e.decoders {
+		n += d.Tombstones()
+	}
+	return n
 }
 
 func (f *flight) abort(ctx context.Context) error {
-	f.hold(0)
 	err := f.rejects.abort(ctx)
 	if f.writer != nil {
 		err = errors.Join(err, f.writer.Abort(ctx))

@@ -49,6 +49,8 @@ type Settings struct {
 	MaxBadRecords int64
 	// MaxBatches ends the run after this many new or repeated batches; 0: no limit.
 	MaxBatches int64
+	// Parallelism is how many decoders are at work; default GOMAXPROCS.
+	Parallelism int
 	// KeepPlans is how many plans stay in the offset log, so that a table that went back can be brought forward; default
 	// 100.
 	KeepPlans int64
@@ -69,10 +71,12 @@ const (
 	longestPoll = 10 * time.Second
 	// fewPause is between two looks while too few records wait for more of them.
 	fewPause = 100 * time.Millisecond
-	// flushRows is the size of the Arrow records that travel from decoder to table, unless their bytes are too many before.
-	flushRows = 16384
-	// flushShare is the part of the decoder's memory that a record may take: one is filled, one waits, one is written.
-	flushShare = 4
+	// runRecords, runBytes and runBlocks bound what is decoded at a stretch into one Arrow record; a share of the decoders'
+	// memory bounds it as well. More is better for the columns' encoders, less for the number of workers at work.
+	runRecords = 8192
+	runBytes   = 4 << 20
+	runShare   = 4
+	runBlocks  = 1024
 	// ownMemory is the share, in bytes, of an engine that is given no account.
 	ownMemory = 64 << 20
 )

@@ -67,9 +67,10 @@ type Commit struct {
 // knows is out of date.
 var ErrFenced = errors.New("another process runs this pipeline")
 
-// Decoding makes the decoder of a pipeline's records. When the columns are not known before the first batch has been
-// seen, it calls sample, which emits the records of the first batch.
-type Decoding func(ctx context.Context, table *TableState, sample func(emit func(*source.Block) error) error) (format.Decoder, error)
+// Decoding finds out the columns of a pipeline's records and returns what makes decoders of them, as many as are asked for.
+// When the columns are not known before the first batch has been seen, it calls sample, which emits the records of the first
+// batch.
+type Decoding func(ctx context.Context, table *TableState, sample func(emit func(*source.Block) error) error) (func() (format.Decoder, error), error)
 
 // ErrNoRecords is a Decoding's error for columns that are to be inferred from a batch which has no records. Such a batch
 // is passed over, and the next one tried.

@@ -38,7 +38,7 @@ func (s *shape) create() *table.Create {
 }
 
 func (s *shape) decoding(events batch.Events) batch.Decoding {
-	return func(ctx context.Context, state *batch.TableState, sample func(func(*source.Block) error) error) (format.Decoder, error) {
+	return func(ctx context.Context, state *batch.TableState, sample func(func(*source.Block) error) error) (func() (format.Decoder, error), error) {
 		columns, err := s.resolve(state, sample, events)
 		if err != nil {
 			return nil, err
@@ -48,7 +48,7 @@ func (s *shape) decoding(events batch.Events) batch.Decoding {
 			options.Tombstones = json.TombstonesDropped
 		}
 		s.columns = columns
-		return json.New(columns, options)
+		return func() (format.Decoder, error) { return json.New(columns, options) }, nil
 	}
 }
 

@@ -248,7 +248,7 @@ func (d *Decoder) Flush() arrow.Record {
 }
 
 // Unknown counts the fields of good records that no column takes, by path, since New. A field below an unknown one is not
-// counted by itself. Behind MaxUnknown paths, all others count under UnknownRest.
+// counted by itself. Behind format.MaxUnknown paths, all others count under format.UnknownRest.
 func (d *Decoder) Unknown() map[string]int64 { return d.unknown.counts() }
 
 // Tombstones is the number of records without a value that were left out, since New.

@@ -138,13 +138,13 @@ func TestUnknownFieldsAreCountedByPath(t *testing.T) {
 
 func TestUnknownFieldsAreCountedWithinBounds(t *testing.T) {
 	d := newDecoder(t, "a long")
-	for i := range json.MaxUnknown + 50 {
+	for i := range format.MaxUnknown + 50 {
 		decode(t, d, block(fmt.Sprintf(`{"u%d":1,"a":1}`, i)))
 	}
 	decode(t, d, block(`{"`+strings.Repeat("long", 1000)+`":1}`))
 	counts := d.Unknown()
-	if len(counts) != json.MaxUnknown+1 || counts[json.UnknownRest] != 51 {
-		t.Errorf("%d paths, %d under the rest", len(counts), counts[json.UnknownRest])
+	if len(counts) != format.MaxUnknown+1 || counts[format.UnknownRest] != 51 {
+		t.Errorf("%d paths, %d under the rest", len(counts), counts[format.UnknownRest])
 	}
 }
 

@@ -1,13 +1,9 @@
 package json
 
-const (
-	// MaxUnknown bounds the paths by which unknown fields are counted.
-	MaxUnknown = 1000
-	// UnknownRest is the path that all further unknown fields are counted under.
-	UnknownRest = "…"
-	// maxUnknownName bounds the bytes of a name that is counted, and remembered, by itself.
-	maxUnknownName = 256
-)
+import "github.com/sluicedata/sluice/format"
+
+// maxUnknownName bounds the bytes of a name that is counted, and remembered, by itself.
+const maxUnknownName = 256
 
 // unknownFields counts fields that no column takes.
 type unknownFields struct {
@@ -23,7 +19,7 @@ func newUnknownFields() unknownFields {
 
 // field returns a field that is not among the members', and remembers it there within bounds.
 func (u *unknownFields) field(m *members, name []byte) *field {
-	if len(name) > maxUnknownName || u.fields >= MaxUnknown {
+	if len(name) > maxUnknownName || u.fields >= format.MaxUnknown {
 		if !m.uncount {
 			m.rest.count = u.rest
 		}
@@ -63,7 +59,7 @@ func (u *unknownFields) counts() map[string]int64 {
 		}
 	}
 	if *u.rest > 0 {
-		counts[UnknownRest] = *u.rest
+		counts[format.UnknownRest] = *u.rest
 	}
 	return counts
 }
