@@ -1,27 +1,70 @@
 package table
 
-import "io"
+import (
+	"io"
+	"sync"
+)
 
 // blockBytes is the size of the pieces in which compressed pages are kept: memory that grows by doubling is copied again
 // and again, and is new to the machine each time.
 const blockBytes = 64 << 10
 
-// workspace is memory that encoders use in turn. Not safe for concurrent use.
+// workspace is memory that encoders, and the columns of each, use in turn. Safe for concurrent use.
 type workspace struct {
-	spare                    [][]byte // pieces of blocks
-	body, compressed, header []byte   // of the page that is being encoded
+	mu     sync.Mutex
+	pieces [][]byte // of blocks
+	pages  []*pageWork
 }
 
-// spareWork is how long a buffer of a workspace may be that is kept, in bytes.
+// pageWork is memory for a page that is being encoded.
+type pageWork struct{ body, compressed, header []byte }
+
+// spareWork is how long a buffer may be that is kept, in bytes.
 const spareWork = 4 << 20
 
-// shrink lets go of what a page of long values has made large.
-func (w *workspace) shrink() {
-	if cap(w.body) > spareWork {
-		w.body = nil
+// page returns memory, whatever is in it. release gives it back.
+func (w *workspace) page() *pageWork {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	last := len(w.pages) - 1
+	if last < 0 {
+		return &pageWork{}
 	}
-	if cap(w.compressed) > spareWork {
-		w.compressed = nil
+	p := w.pages[last]
+	w.pages = w.pages[:last]
+	return p
+}
+
+// release takes the memory back, but for what a page of long values has made large.
+func (w *workspace) release(p *pageWork) {
+	if cap(p.body) > spareWork {
+		p.body = nil
+	}
+	if cap(p.compressed) > spareWork {
+		p.compressed = nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.pages = append(w.pages, p)
+}
+
+func (w *workspace) piece() []byte {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	last := len(w.pieces) - 1
+	if last < 0 {
+		return make([]byte, 0, blockBytes)
+	}
+	piece := w.pieces[last]
+	w.pieces = w.pieces[:last]
+	return piece
+}
+
+func (w *workspace) releasePieces(used [][]byte) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, piece := range used {
+		w.pieces = append(w.pieces, piece[:0])
 	}
 }
 
@@ -51,15 +94,6 @@ func (b *blocks) append(p []byte) {
 	}
 }
 
-func (w *workspace) piece() []byte {
-	if n := len(w.spare); n > 0 {
-		piece := w.spare[n-1]
-		w.spare = w.spare[:n-1]
-		return piece
-	}
-	return make([]byte, 0, blockBytes)
-}
-
 func (b *blocks) writeTo(w io.Writer) error {
 	for _, piece := range b.used {
 		if _, err := w.Write(piece); err != nil {
@@ -70,8 +104,6 @@ func (b *blocks) writeTo(w io.Writer) error {
 }
 
 func (b *blocks) reset() {
-	for _, piece := range b.used {
-		b.workspace.spare = append(b.workspace.spare, piece[:0])
-	}
+	b.workspace.releasePieces(b.used)
 	b.used, b.n = b.used[:0], 0
 }

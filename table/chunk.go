@@ -86,8 +86,8 @@ func (k *chunk) beginGroup() {
 	k.columns, k.offsets = format.ColumnIndex{}, format.OffsetIndex{}
 }
 
-// add takes in entries of so many rows, which are indexes of the array.
-func (k *chunk) add(values arrow.Array, e entries, rows int) {
+// add takes in entries, which are indexes of the array.
+func (k *chunk) add(values arrow.Array, e entries) {
 	present := e.at
 	if e.absent > 0 {
 		present = k.present[:0]
@@ -103,7 +103,7 @@ func (k *chunk) add(values arrow.Array, e entries, rows int) {
 		k.values.add(values, present)
 	}
 	k.levels += len(e.at)
-	k.rows += rows
+	k.rows += e.rows
 	k.nulls += int64(e.absent)
 }
 
@@ -152,19 +152,21 @@ func (k *chunk) endPage() error {
 	if k.levels == 0 {
 		return nil
 	}
-	k.workspace.body = k.appendLevels(k.workspace.body[:0])
-	body, encoding, err := k.values.encode(k.workspace.body)
+	work := k.workspace.page()
+	defer k.workspace.release(work)
+	work.body = k.appendLevels(work.body[:0])
+	body, encoding, err := k.values.encode(work.body)
 	if err != nil {
 		return fmt.Errorf("encode column %v: %w", k.leaf.path, err)
 	}
-	k.workspace.body = body
+	work.body = body
 	if values, ok := k.values.(hashed); ok && k.filter != nil {
 		values.hash(k.filter)
 	}
 	limits := k.values.page()
 	statistics := k.statistics(limits, k.nulls)
 	size := int64(k.pages.len())
-	if err := k.compress(format.PageHeader{
+	if err := k.compress(work, format.PageHeader{
 		Type: format.DataPage,
 		DataPageHeader: thrift.New(format.DataPageHeader{
 			NumValues: int32(k.levels), Encoding: encoding, DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE,
@@ -173,11 +175,10 @@ func (k *chunk) endPage() error {
 	}); err != nil {
 		return err
 	}
-	k.pages.append(k.workspace.header)
-	k.pages.append(k.workspace.compressed)
+	k.pages.append(work.header)
+	k.pages.append(work.compressed)
 	k.appended(encoding, limits, size)
 	k.values.endPage()
-	k.workspace.shrink()
 	return nil
 }
 
@@ -225,15 +226,15 @@ func withLength(b []byte, fill func([]byte) []byte) []byte {
 }
 
 // compress makes the body a compressed page, and its header.
-func (k *chunk) compress(header format.PageHeader) (err error) {
-	if k.workspace.compressed, err = k.codec.Encode(k.workspace.compressed, k.workspace.body); err != nil {
+func (k *chunk) compress(work *pageWork, header format.PageHeader) (err error) {
+	if work.compressed, err = k.codec.Encode(work.compressed, work.body); err != nil {
 		return fmt.Errorf("compress column %v: %w", k.leaf.path, err)
 	}
-	header.UncompressedPageSize, header.CompressedPageSize = int32(len(k.workspace.body)), int32(len(k.workspace.compressed))
-	if k.workspace.header, err = marshal(header); err != nil {
+	header.UncompressedPageSize, header.CompressedPageSize = int32(len(work.body)), int32(len(work.compressed))
+	if work.header, err = marshal(header); err != nil {
 		return err
 	}
-	k.raw += int64(len(k.workspace.header) + len(k.workspace.body))
+	k.raw += int64(len(work.header) + len(work.body))
 	return nil
 }
 
@@ -326,17 +327,19 @@ func (k *chunk) writeDictionary(out *countingWriter) error {
 	}
 	k.metadata.DictionaryPageOffset = out.n
 	k.count(format.DictionaryPage, format.Plain)
-	k.workspace.body = append(k.workspace.body[:0], plain...)
-	if err := k.compress(format.PageHeader{
+	work := k.workspace.page()
+	defer k.workspace.release(work)
+	work.body = append(work.body[:0], plain...)
+	if err := k.compress(work, format.PageHeader{
 		Type:                 format.DictionaryPage,
 		DictionaryPageHeader: thrift.New(format.DictionaryPageHeader{NumValues: int32(n), Encoding: format.Plain}),
 	}); err != nil {
 		return err
 	}
-	if _, err := out.Write(k.workspace.header); err != nil {
+	if _, err := out.Write(work.header); err != nil {
 		return err
 	}
-	_, err := out.Write(k.workspace.compressed)
+	_, err := out.Write(work.compressed)
 	return err
 }
 

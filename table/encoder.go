@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/parquet-go/parquet-go"
@@ -17,6 +18,8 @@ const (
 	pageRows   = 20_000    // rows of a page, at most
 	sliceRows  = 4096      // rows that are taken apart at a time
 	sliceBytes = 256 << 10 // or fewer, when they are long
+	stretch    = 16        // slices between two looks at the size of the row group
+	aloneCells = 4096      // of a stretch, up to which it is not worth while to encode columns side by side
 	dictBytes  = 1 << 20   // a dictionary that grows beyond ends, and the rest of the column chunk is stored plain
 	groupBytes = 64 << 20  // of a row group, in the memory that it takes: most of it is compressed
 )
@@ -37,11 +40,13 @@ type layout struct {
 	compact bool
 	choice  statsChoice
 	footer  format.FileMetaData // of an empty file
+
+	parallelism int // columns that are encoded side by side
 }
 
 // newLayout returns the layout of files that hold the struct's fields, as a table's properties want them.
 func newLayout(t *schema.Type, properties map[string]string, engine string, zstd compressor) (l *layout, err error) {
-	l = &layout{}
+	l = &layout{parallelism: 1}
 	if l.codec, err = codecOf(properties, zstd); err != nil {
 		return nil, err
 	}
@@ -97,7 +102,6 @@ type encoder struct {
 	out       *countingWriter
 	shredder  *shredder
 	chunks    []*chunk
-	slice     int // rows that are being taken apart
 	groupRows int64
 	held      int64          // what the row group takes in memory, about, in bytes
 	groups    []writtenGroup // of the file
@@ -111,14 +115,14 @@ func newEncoder(l *layout, pageBytes int64, w *workspace) *encoder {
 		e.chunks = append(e.chunks, newChunk(leaf, l.codec, newPageValues(leaf.typ, l, pageBytes), w))
 	}
 	e.shredder = newShredder(l.nodes, func(b *bound, entries entries) error {
-		return e.add(e.chunks[b.firstLeaf], b.values, entries, e.slice)
+		return e.add(e.chunks[b.firstLeaf], b.values, entries)
 	})
 	return e
 }
 
-// add gives entries of so many rows to their chunk, and ends its page when it is full.
-func (e *encoder) add(k *chunk, values arrow.Array, in entries, rows int) error {
-	k.add(values, in, rows)
+// add gives entries to their chunk, and ends its page when it is full.
+func (e *encoder) add(k *chunk, values arrow.Array, in entries) error {
+	k.add(values, in)
 	if k.buffered() >= e.pageBytes || k.rows >= pageRows {
 		return k.endPage()
 	}
@@ -143,16 +147,23 @@ func (e *encoder) write(columns []*bound, rows []int32, bytes int64) error {
 	if err := checkNotNull(columns, rows); err != nil {
 		return err
 	}
-	at := int(min(max(sliceBytes/max(bytes, 1), 1), sliceRows))
-	for len(rows) > 0 {
-		e.slice = min(at, len(rows))
-		for _, b := range columns {
-			if err := e.shredder.shred(b, rows[:e.slice]); err != nil {
-				return err
-			}
+	slice := int(min(max(sliceBytes/max(bytes, 1), 1), sliceRows))
+	for some := range slices.Chunk(rows, stretch*slice) {
+		workers := e.layout.parallelism
+		if len(some)*len(columns) <= aloneCells {
+			workers = 1
 		}
-		e.groupRows += int64(e.slice)
-		rows = rows[e.slice:]
+		if err := sideBySide(workers, len(columns), func(i int) error {
+			for part := range slices.Chunk(some, slice) {
+				if err := e.shredder.shred(columns[i], part); err != nil {
+					return err
+				}
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
+		e.groupRows += int64(len(some))
 		if e.measure(); e.held >= groupBytes {
 			if err := e.endGroup(); err != nil {
 				return err
@@ -173,6 +184,9 @@ func (e *encoder) measure() {
 func (e *encoder) endGroup() error {
 	if e.groupRows == 0 {
 		return nil
+	}
+	if err := sideBySide(e.layout.parallelism, len(e.chunks), func(i int) error { return e.chunks[i].endPage() }); err != nil {
+		return fmt.Errorf("write row group: %w", err)
 	}
 	group := writtenGroup{rows: e.groupRows}
 	for _, k := range e.chunks {

@@ -19,6 +19,7 @@ func (s *Snapshot) Export(ctx context.Context, options ScanOptions, w io.Writer)
 	if err != nil {
 		return 0, err
 	}
+	l.parallelism = s.table.options.Parallelism
 	e := newEncoder(l, filePageBytes, &workspace{})
 	if err := e.begin(w); err != nil {
 		return 0, err

@@ -121,7 +121,7 @@ func (e *encoder) joinPage(at int, p *decodedPage) error {
 	e.countAbsent(at, e.layout.absentIn(at, p))
 	for from := 0; from < len(p.at); {
 		end, rows := p.slice(from)
-		part := entries{at: p.at[from:end]}
+		part := entries{at: p.at[from:end], rows: rows}
 		if p.rep != nil {
 			part.rep = p.rep[from:end]
 		}
@@ -132,7 +132,7 @@ func (e *encoder) joinPage(at int, p *decodedPage) error {
 				}
 			}
 		}
-		if err := e.add(e.chunks[at], p.values, part, rows); err != nil {
+		if err := e.add(e.chunks[at], p.values, part); err != nil {
 			return err
 		}
 		from = end

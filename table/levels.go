@@ -22,6 +22,7 @@ type entries struct {
 	at     []int32 // index in the column's array, ascending; absent: see absentAt
 	rep    []uint8 // repetition levels; nil while nothing around is repeated
 	absent int     // how many are absent
+	rows   int     // that they are of
 }
 
 // absentAt is the entry of a value that is absent at a definition level.
@@ -36,7 +37,7 @@ func definition(at int32, def uint8) uint8 {
 }
 
 // shredder takes rows apart into the entries of their leaves: the striping of the Dremel paper, a whole column at a
-// time. Not safe for concurrent use.
+// time. Different top-level columns may be taken apart at the same time.
 type shredder struct {
 	leaf    func(b *bound, e entries) error // takes a leaf's entries; they are not kept
 	nulls   []int64                         // by node: rows without a value since the file began, or entries below a list
@@ -54,7 +55,9 @@ func newShredder(nodes int, leaf func(*bound, entries) error) *shredder {
 }
 
 // shred hands the entries of rows to the leaves below a top-level column.
-func (s *shredder) shred(b *bound, rows []int32) error { return s.visit(b, entries{at: rows}) }
+func (s *shredder) shred(b *bound, rows []int32) error {
+	return s.visit(b, entries{at: rows, rows: len(rows)})
+}
 
 func (s *shredder) visit(b *bound, e entries) error {
 	e = s.dropNulls(b, e)
@@ -127,7 +130,7 @@ func (s *shredder) items(b *bound, e entries) entries {
 		}
 	}
 	own.items, own.rep = items, reps
-	return entries{at: items, rep: reps, absent: absent}
+	return entries{at: items, rep: reps, absent: absent, rows: e.rows}
 }
 
 // checkNotNull finds the first of the rows that has no value where one is demanded.

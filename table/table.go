@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"runtime"
 	"slices"
 	"time"
 
@@ -24,6 +25,8 @@ type Options struct {
 	Memory *memory.Account
 	// OpenFiles bounds the files that a partitioned Append keeps open over a whole batch; DefaultOpenFiles if 0.
 	OpenFiles int
+	// Parallelism is how many columns an Append encodes side by side; GOMAXPROCS if 0.
+	Parallelism int
 	// Now is the clock; time.Now if nil.
 	Now func() time.Time
 }
@@ -49,6 +52,9 @@ func New(store storage.Store, options Options) *Table {
 	}
 	if options.OpenFiles <= 0 {
 		options.OpenFiles = DefaultOpenFiles
+	}
+	if options.Parallelism <= 0 {
+		options.Parallelism = runtime.GOMAXPROCS(0)
 	}
 	if options.Now == nil {
 		options.Now = time.Now

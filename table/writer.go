@@ -92,6 +92,7 @@ func newWriter(t *Table, s *schema.Type, partitions []string, properties map[str
 	if err := checkBloom(w.layout.columns, properties); err != nil {
 		return nil, err
 	}
+	w.layout.parallelism = t.options.Parallelism
 	w.keepOpen = int(min(int64(t.options.OpenFiles), max(1, t.options.Memory.Room()/4/int64(openPageBytes*len(w.layout.leaves)))))
 	return w, nil
 }
