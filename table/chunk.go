@@ -272,8 +272,8 @@ func (k *chunk) count(page format.PageType, encoding format.Encoding) {
 
 func (k *chunk) statistics(l limits, nulls int64) format.Statistics {
 	s := format.Statistics{NullCount: nulls}
-	if l.ok {
-		s.MinValue, s.MaxValue = slices.Clone(l.low), slices.Clone(l.high)
+	if l.ok { // an empty value is a limit, and nil is none
+		s.MinValue, s.MaxValue = append([]byte{}, l.low...), append([]byte{}, l.high...)
 	}
 	return s
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"runtime"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/sluicedata/sluice/commitlog"
@@ -42,6 +43,7 @@ type Table struct {
 	store   storage.Store
 	log     *commitlog.Log
 	options Options
+	kept    atomic.Pointer[kept] // nil while an append has it
 	zstd    compressor
 }
 

@@ -24,8 +24,8 @@ const (
 // partition; then each partition's rows are written in turn. The first partitions keep their files open over the whole batch;
 // the others' are finished each time, so that the more is retained, the fewer and larger files they get.
 type writer struct {
-	table       *Table
-	layout      *layout
+	table *Table
+	*kept
 	partitioner *partitioner
 	target      int64 // bytes of a file
 	keepOpen    int
@@ -35,12 +35,11 @@ type writer struct {
 	blocks   []block
 	retained int64 // bytes of blocks
 
-	open      []*partitionRows // with a part
-	spare     []*encoder
-	workspace workspace
-	done      []finished
-	rows      int64
-	held      int64 // retained and buffered bytes, as counted
+	open  []*partitionRows // with a part
+	done  []finished
+	rows  int64
+	taken int64 // bytes of all rows
+	held  int64 // retained and buffered bytes, as counted
 }
 
 // block is a record that is retained until its rows are written.
@@ -74,6 +73,18 @@ func newWriter(t *Table, s *schema.Type, partitions []string, properties map[str
 	if w.target, err = targetSizeOf(properties); err != nil {
 		return nil, err
 	}
+	if w.kept = t.take(s, partitions, properties); w.kept == nil {
+		w.kept = &kept{schema: s, partitions: partitions, properties: properties, workspace: &workspace{}}
+		if w.layout, err = t.layout(s, partitions, properties); err != nil {
+			return nil, err
+		}
+	}
+	w.keepOpen = int(min(int64(t.options.OpenFiles), max(1, t.options.Memory.Room()/4/int64(openPageBytes*len(w.layout.leaves)))))
+	return w, nil
+}
+
+// layout is that of the table's files, which have all columns but those of its partitions.
+func (t *Table) layout(s *schema.Type, partitions []string, properties map[string]string) (*layout, error) {
 	stored := &schema.Type{Kind: schema.Struct}
 	for _, f := range s.Fields {
 		if !slices.Contains(partitions, f.Name) {
@@ -86,15 +97,15 @@ func newWriter(t *Table, s *schema.Type, partitions []string, properties map[str
 	if err := errors.Join(checkStorable("", stored)...); err != nil {
 		return nil, err
 	}
-	if w.layout, err = newLayout(stored, properties, t.engine(), t.zstd); err != nil {
+	l, err := newLayout(stored, properties, t.engine(), t.zstd)
+	if err != nil {
 		return nil, err
 	}
-	if err := checkBloom(w.layout.columns, properties); err != nil {
+	if err := checkBloom(l.columns, properties); err != nil {
 		return nil, err
 	}
-	w.layout.parallelism = t.options.Parallelism
-	w.keepOpen = int(min(int64(t.options.OpenFiles), max(1, t.options.Memory.Room()/4/int64(openPageBytes*len(w.layout.leaves)))))
-	return w, nil
+	l.parallelism = t.options.Parallelism
+	return l, nil
 }
 
 func (w *writer) partitioned() bool { return len(w.partitioner.columns) > 0 }
@@ -139,6 +150,7 @@ func (w *writer) write(ctx context.Context, record arrow.Record) error {
 func (w *writer) split(record arrow.Record, columns []*bound) error {
 	record.Retain()
 	bytes := recordBytes(record)
+	w.taken += bytes
 	w.blocks = append(w.blocks, block{record, columns, bytes / record.NumRows()})
 	w.retained += bytes + 4*record.NumRows()
 	at := len(w.blocks) - 1
@@ -278,9 +290,9 @@ func (w *writer) encoder() *encoder {
 		return enc
 	}
 	if w.partitioned() {
-		return newEncoder(w.layout, openPageBytes, &w.workspace)
+		return newEncoder(w.layout, openPageBytes, w.workspace)
 	}
-	return newEncoder(w.layout, filePageBytes, &w.workspace)
+	return newEncoder(w.layout, filePageBytes, w.workspace)
 }
 
 func (w *writer) finishPart(ctx context.Context, p *partitionRows) error {
@@ -342,7 +354,7 @@ func (w *writer) finish(ctx context.Context) error {
 			return err
 		}
 	}
-	w.spare = nil
+	w.keep()
 	return nil
 }
 
@@ -364,7 +376,7 @@ func (w *writer) abort(ctx context.Context) error {
 	for _, f := range w.done {
 		err = errors.Join(err, f.staged.Abort(ctx))
 	}
-	w.open, w.done, w.spare = nil, nil, nil
+	w.open, w.done = nil, nil
 	w.count()
 	return err
 }
