@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
@@ -28,7 +29,7 @@ type watch struct {
 	lag     int64
 	notes   []source.Lag  // what has a note while the run waits
 	badSaid map[int64]int // by batch
-	idle    bool
+	pause   pause
 }
 
 func newWatch(log *slog.Logger, stderr io.Writer) *watch {
@@ -48,7 +49,7 @@ func (w *watch) events() batch.Events {
 		Recovered: w.recovered,
 		Swept:     func(n int) { w.log.Info("cleared up after an earlier run", "objects", n) },
 		Planned: func(p offsetlog.Plan, replay bool) {
-			w.idle = false
+			w.pause = pause{}
 			w.log.Debug("planned", "batch", p.Batch, "ranges", len(p.Ranges), "replay", replay)
 		},
 		Progress:    w.progress,
@@ -126,9 +127,12 @@ func (w *watch) showLag(lag []source.Lag, waiting bool) {
 	if w.line != nil {
 		w.line.show(fmt.Sprintf("waiting  %s rows so far  lag %s", number(w.rows), number(w.lag)))
 	}
-	if !w.idle {
-		w.idle = true
+	begins, becomesLong := w.pause.goesOn(time.Now())
+	if begins {
 		w.log.Debug("waiting for records", "lag", w.lag)
+	}
+	if becomesLong {
+		debug.FreeOSMemory()
 	}
 }
 
