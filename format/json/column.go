@@ -140,7 +140,7 @@ func (c *column) append64(v uint64) {
 // grow makes room for some more data.
 func (c *column) grow() { c.data = slices.Grow(c.data, 64) }
 
-// appendBits appends a value of fixed width, sixteen bytes aside, from the low bits of v.
+// appendBits appends a value of at most eight bytes from the low bits of v.
 func (c *column) appendBits(v uint64) {
 	switch c.width {
 	case 8:

@@ -60,7 +60,7 @@ type node struct {
 // taker takes the value of a node into a column, or goes on to the nodes below it.
 type taker struct {
 	op     op
-	take   func(d *Decoder, t *taker, p int) int // takes[op]
+	take   func(d *Decoder, t *taker, p int) int // takes[op], until spell makes a column of strings a plain one
 	col    *column                               // nil for those that enter, and for takeSeveral
 	column string                                // its name, when it is a column of the decoder and not inside one
 

@@ -220,6 +220,7 @@ func (d *Decoder) spell(t *taker) {
 	d.schema = nil
 }
 
+// otherText appends the bytes of what is no string.
 func (d *Decoder) otherText(t *taker, p int) int {
 	if d.buf[p] == 'n' {
 		return d.null(t, p)
