@@ -402,3 +402,34 @@ func TestProtocolIsTheLowestThatFits(t *testing.T) {
 		}
 	}
 }
+
+// TestCommitThatIsAskedForAgainWhileStoppingTellsWhatWasWrong: it is not put again, so that only the first call knows.
+func TestCommitThatIsAskedForAgainWhileStoppingTellsWhatWasWrong(t *testing.T) {
+	throttled := false
+	wrapped := storage.Wrap(newMemStore(), func(op *storage.Op, call func() error) error {
+		if throttled && op.Name == "put" {
+			return errors.New("503 SlowDown")
+		}
+		return call()
+	})
+	tbl := New(wrapped, Options{AppID: "app"})
+	s := parseSchema(t, "id:long")
+	appendAll(t, tbl, 0, &Create{Schema: s}, record(t, s, `[{"id":1}]`))
+	a, err := tbl.Begin(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	throttled = true
+	stopping, stop := context.WithCancel(t.Context())
+	stop()
+	for range 3 {
+		_, err = a.Commit(storage.Finish(stopping), Batch{ID: 1})
+		if !errors.As(err, new(*commitlog.UnknownError)) || strings.Count(err.Error(), "503 SlowDown") != 1 {
+			t.Fatalf("got %v", err)
+		}
+	}
+	throttled = false
+	if done, err := a.Commit(t.Context(), Batch{ID: 1}); err != nil || done.Version != 1 {
+		t.Errorf("got %+v, %v", done, err)
+	}
+}

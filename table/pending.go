@@ -3,6 +3,7 @@ package table
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/sluicedata/sluice/commitlog"
 	"github.com/sluicedata/sluice/storage"
@@ -13,6 +14,7 @@ type pending struct {
 	table   *Table
 	writer  *writer
 	txnID   string // of a commit whose outcome is unknown
+	cause   error  // why it is
 	settled bool   // committed or aborted
 	failed  error  // of the writer; nothing can be committed after it
 }
@@ -57,7 +59,11 @@ func (p *pending) commit(ctx context.Context, transaction func() commitlog.Trans
 func (p *pending) refused(ctx context.Context, err error) error {
 	var unknown *commitlog.UnknownError
 	if errors.As(err, &unknown) {
-		p.txnID = unknown.TxnID
+		if p.txnID == "" {
+			p.txnID, p.cause = unknown.TxnID, unknown.Err
+		} else if p.cause != nil { // the later call may not even have put it
+			unknown.Err = fmt.Errorf("%w; asked again: %w", p.cause, unknown.Err)
+		}
 		return err
 	}
 	p.txnID = ""
