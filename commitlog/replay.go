@@ -20,12 +20,10 @@ type State struct {
 	Files    *Files
 	Apps     map[string]App
 	Domains  map[string]DomainMetadata // those not removed
-
-	table string // URL
 }
 
 func (l *Log) newState() *State {
-	return &State{Version: -1, Files: newFiles(), Apps: map[string]App{}, Domains: map[string]DomainMetadata{}, table: l.store.URL()}
+	return &State{Version: -1, Files: newFiles(), Apps: map[string]App{}, Domains: map[string]DomainMetadata{}}
 }
 
 func (s *State) applyDomains(domains []DomainMetadata) {
@@ -154,7 +152,7 @@ func checkFirst(table string, c *Commit) error {
 }
 
 // Files replays the log up to a version, the newest when version is negative. Its cost grows with the log; it neither
-// uses nor moves the head. Errors are those of Load, and ErrNoVersion (wrapped). Whoever reads rows asks Readable first.
+// uses nor moves the head. Errors are those of Load, and ErrNoVersion (wrapped).
 func (l *Log) Files(ctx context.Context, version int64) (*State, error) {
 	var (
 		h     *Head
@@ -183,20 +181,6 @@ func (l *Log) Files(ctx context.Context, version int64) (*State, error) {
 	state.Version, state.Protocol, state.Metadata, state.Apps = h.Version, h.Protocol, h.Metadata, h.Apps
 	state.Files.seal()
 	return state, nil
-}
-
-// Readable tells whether the files' rows are the table's rows: nil, or an *UnsupportedError when rows of a file have been
-// deleted by a deletion vector and would come back to life. Who asks only which files there are need not care.
-func (s *State) Readable() error {
-	for a := range s.Files.All() {
-		if a.DeletionVector != nil {
-			return &UnsupportedError{
-				Table: s.table, Features: []string{featureDeletionVectors}, For: gateReading,
-				Detail: "rows of " + a.Path + " have been deleted by one",
-			}
-		}
-	}
-	return nil
 }
 
 // Commits hands the commits of the versions [from, to] to fn in ascending order; a negative to means the newest. It begins

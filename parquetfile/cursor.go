@@ -72,6 +72,17 @@ func (c *Cursor) Next() parquet.Value {
 	return v
 }
 
+// SkipRow passes over the values of a row; the front must be the first of them.
+func (c *Cursor) SkipRow() error {
+	for first := true; ; first = false {
+		ok, err := c.Peek()
+		if err != nil || !ok || !first && c.Front().RepetitionLevel() == 0 {
+			return err
+		}
+		c.Next()
+	}
+}
+
 // Bytes is the length of the strings taken so far.
 func (c *Cursor) Bytes() int64 { return c.bytes }
 

@@ -124,10 +124,11 @@ func compareWithAuthor(t *testing.T, folder string, version int64, expected []st
 	for _, file := range expected {
 		dir := local.New(filepath.Dir(file))
 		defer dir.Close()
-		err := readFile(t.Context(), dir, filepath.Base(file), nullable(snap.Schema()), nil, func(r arrow.Record) error {
+		r := fileReader{store: dir, key: filepath.Base(file), schema: nullable(snap.Schema()), fn: func(r arrow.Record) error {
 			want.add(rowTexts(r))
 			return nil
-		})
+		}}
+		err := r.read(t.Context())
 		if err != nil {
 			return err
 		}

@@ -21,35 +21,51 @@ const (
 	batchBytes = 16 << 20 // or fewer, when their strings are this long
 )
 
-// readFile hands out the rows of one data file as records of the schema, in order. Columns that the file does not have are
+// fileReader hands out the rows of one data file as records of the schema, in order. Columns that the file does not have are
 // null; those in constants have one value in all rows.
-func readFile(ctx context.Context, store storage.Store, key string, t *schema.Type, constants map[string]Value, fn func(arrow.Record) error) (err error) {
-	object, err := store.Open(ctx, key)
+type fileReader struct {
+	store     storage.Store
+	key       string
+	schema    *schema.Type
+	constants map[string]Value
+	deleted   func(rows int64) (deletionVector, error) // nil when none of the file's rows have been
+	fn        func(arrow.Record) error
+}
+
+func (f *fileReader) read(ctx context.Context) (err error) {
+	object, err := f.store.Open(ctx, f.key)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, object.Close()) }()
 	file, err := parquetfile.Open(object, object.Size())
 	if err != nil {
-		return fmt.Errorf("read %s: %w", key, err)
+		return fmt.Errorf("read %s: %w", f.key, err)
 	}
+	var deleted deletionVector
+	if f.deleted != nil {
+		if deleted, err = f.deleted(file.NumRows()); err != nil {
+			return fmt.Errorf("read %s: %w", f.key, err)
+		}
+	}
+	at := int64(0)
 	for i, group := range file.RowGroups() {
-		r := &groupReader{key: key, group: i, schema: t, constants: constants, rows: group.NumRows(), fn: fn}
+		r := &groupReader{fileReader: f, group: i, at: at, rows: group.NumRows(), vector: deleted}
 		if err := r.read(ctx, file.Root(), group); err != nil {
 			return err
 		}
+		at += group.NumRows()
 	}
 	return nil
 }
 
 // groupReader reads one row group.
 type groupReader struct {
-	key       string
-	group     int
-	schema    *schema.Type
-	constants map[string]Value
-	rows      int64 // still to be read
-	fn        func(arrow.Record) error
+	*fileReader
+	group  int
+	at     int64 // the next row, counted in the file
+	rows   int64 // still to be read
+	vector deletionVector
 
 	cursors map[int]*parquetfile.Cursor
 	sources []*source
@@ -99,12 +115,19 @@ func (r *groupReader) open(root *parquet.Column, group parquet.RowGroup) (err er
 func (r *groupReader) batch() error {
 	before := r.stringBytes()
 	for n := int64(0); r.rows > 0 && n < batchRows; {
-		step := min(r.rows, stepRows)
-		if err := r.step(int(step)); err != nil {
+		step := r.vector.run(r.at, min(r.rows, stepRows))
+		var err error
+		if r.vector.has(r.at) {
+			err = r.skip(step)
+		} else {
+			err = r.step(int(step))
+			n += step
+		}
+		if err != nil {
 			return fmt.Errorf("read %s, row group %d: %w", r.key, r.group, err)
 		}
 		r.rows -= step
-		n += step
+		r.at += step
 		if r.stringBytes()-before > batchBytes {
 			break
 		}
@@ -114,6 +137,9 @@ func (r *groupReader) batch() error {
 		return err
 	}
 	defer record.Release()
+	if record.NumRows() == 0 {
+		return nil
+	}
 	return r.fn(record)
 }
 
@@ -149,6 +175,19 @@ func (r *groupReader) step(n int) (err error) {
 		for range n {
 			if err := src.assemble(b); err != nil {
 				return fmt.Errorf("column %s: %w", f.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// skip passes n rows over in each column.
+func (r *groupReader) skip(n int64) (err error) {
+	defer parquetfile.Recover(&err)
+	for _, c := range r.cursors {
+		for range n {
+			if err := c.SkipRow(); err != nil {
+				return err
 			}
 		}
 	}

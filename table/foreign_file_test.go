@@ -38,10 +38,11 @@ func readBytes(t *testing.T, body []byte, typ *schema.Type) ([]string, error) {
 	store := newMemStore()
 	store.objects["f.parquet"] = body
 	var got []string
-	err := readFile(t.Context(), store, "f.parquet", typ, nil, func(r arrow.Record) error {
+	r := fileReader{store: store, key: "f.parquet", schema: typ, fn: func(r arrow.Record) error {
 		got = append(got, rowTexts(r)...)
 		return nil
-	})
+	}}
+	err := r.read(t.Context())
 	return got, err
 }
 

@@ -65,9 +65,6 @@ func (r *Rewrite) add(ctx context.Context, f *File) error {
 	if !maps.EqualFunc(f.add.PartitionValues, r.partition.values, equalTexts) {
 		return errors.New("it is in another partition than the files before it; begin another rewrite for it")
 	}
-	if err := f.readable(r.snapshot); err != nil {
-		return err
-	}
 	before := r.writer.rows
 	if err := r.copy(ctx, f); err != nil {
 		return err
@@ -84,23 +81,34 @@ func (r *Rewrite) add(ctx context.Context, f *File) error {
 
 func equalTexts(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }
 
-// copy writes a file's rows: page by page if it can be, else row by row.
-func (r *Rewrite) copy(ctx context.Context, f *File) (err error) {
-	object, err := r.table.store.Open(ctx, f.key)
+// copy writes a file's rows: page by page if it can be, else, and if some of them have been deleted, row by row.
+func (r *Rewrite) copy(ctx context.Context, f *File) error {
+	rows, err := r.snapshot.reader(ctx, f, r.stored, func(rows arrow.Record) error {
+		return r.writer.writeTo(ctx, r.partition, rows)
+	})
 	if err != nil {
 		return err
 	}
+	if f.deleted == nil {
+		if copied, err := r.copyPages(ctx, rows.key); copied || err != nil {
+			return err
+		}
+	}
+	return rows.read(ctx)
+}
+
+// copyPages writes a file's pages, if they can be taken over.
+func (r *Rewrite) copyPages(ctx context.Context, key string) (copied bool, err error) {
+	object, err := r.table.store.Open(ctx, key)
+	if err != nil {
+		return false, err
+	}
 	defer func() { err = errors.Join(err, object.Close()) }()
 	source, err := openSource(r.writer.layout, object, &r.buffer)
-	switch {
-	case err != nil:
-		return err
-	case source != nil:
-		return r.writer.join(ctx, r.partition, source)
+	if err != nil || source == nil {
+		return false, err
 	}
-	return readFile(ctx, r.table.store, f.key, r.stored, nil, func(rows arrow.Record) error {
-		return r.writer.writeTo(ctx, r.partition, rows)
-	})
+	return true, r.writer.join(ctx, r.partition, source)
 }
 
 // writeTo writes a record's rows into a partition's file.

@@ -64,10 +64,30 @@ func (s *Snapshot) Scan(ctx context.Context, options ScanOptions, fn func(arrow.
 }
 
 func (s *Snapshot) scanFile(ctx context.Context, f *File, wanted *schema.Type, fn func(arrow.Record) error) error {
-	if err := f.readable(s); err != nil {
+	r, err := s.reader(ctx, f, wanted, fn)
+	if err != nil {
 		return err
 	}
-	return readFile(ctx, s.table.store, f.key, wanted, f.Partition, fn)
+	r.constants = f.Partition
+	return r.read(ctx)
+}
+
+// reader reads the rows of a file that have not been deleted.
+func (s *Snapshot) reader(ctx context.Context, f *File, wanted *schema.Type, fn func(arrow.Record) error) (*fileReader, error) {
+	key, err := s.key(f.Path)
+	if err != nil {
+		return nil, err
+	}
+	r := &fileReader{store: s.table.store, key: key, schema: wanted, fn: fn}
+	if f.deleted == nil {
+		return r, nil
+	}
+	vector, err := s.vectorBytes(ctx, f.deleted)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", key, err)
+	}
+	r.deleted = func(rows int64) (deletionVector, error) { return parseVector(vector, f.deleted.Cardinality, rows) }
+	return r, nil
 }
 
 // project returns the struct of the wanted columns.

@@ -28,12 +28,11 @@ type File struct {
 	Values    map[string]*string // the same as the log has them; shared, not to be changed
 	Size      int64              // bytes
 	Modified  time.Time
-	Rows      int64      // -1 when the log does not say
+	Rows      int64      // without the deleted ones; -1 when the log does not say
 	Stats     *FileStats // nil when there are none, or none that can be read
 
-	add     *commitlog.Add // shared: not to be changed
-	key     string         // in the store
-	deleted bool           // it has a deletion vector
+	add     *commitlog.Add            // shared: not to be changed
+	deleted *commitlog.DeletionVector // nil without one
 }
 
 // Newest asks Snapshot for the newest version.
@@ -130,10 +129,13 @@ func (s *Snapshot) file(add *commitlog.Add) (File, error) {
 		Modified:  time.UnixMilli(add.ModificationTime).UTC(),
 		Rows:      -1,
 		Stats:     parseStats(s.schema, add.Stats),
-		deleted:   add.DeletionVector != nil,
+		deleted:   add.DeletionVector,
 	}
 	if f.Stats != nil {
 		f.Rows = f.Stats.Rows
+		if f.deleted != nil {
+			f.Rows -= f.deleted.Cardinality
+		}
 	}
 	for _, name := range s.partitions {
 		at := s.schema.Index(name)
@@ -146,18 +148,25 @@ func (s *Snapshot) file(add *commitlog.Add) (File, error) {
 		}
 		f.Partition[name] = v
 	}
-	var err error
-	f.key, err = commitlog.PathDecode(add.Path)
-	return f, err
+	return f, nil
 }
 
-// readable says why the file's rows cannot be read, or nil.
-func (f *File) readable(s *Snapshot) error {
-	if f.deleted {
-		return &commitlog.UnsupportedError{Table: s.table.store.URL(), Features: []string{"deletionVectors"}, For: "reading", Detail: "file " + f.Path}
+// key is where a file of the log's lies in the table's store: its path decoded. An absolute path is one below the table's
+// folder, or leads elsewhere, which is refused.
+func (s *Snapshot) key(path string) (string, error) {
+	key, err := commitlog.PathDecode(path)
+	if err != nil {
+		return "", err
 	}
-	if u, err := url.Parse(f.Path); strings.HasPrefix(f.Path, "/") || err == nil && u.Scheme != "" {
-		return &commitlog.UnsupportedError{Table: s.table.store.URL(), Features: []string{"absolute paths"}, For: "reading", Detail: "file " + f.Path}
+	u, err := url.Parse(path)
+	if !strings.HasPrefix(path, "/") && (err != nil || u.Scheme == "") {
+		return key, nil
 	}
-	return nil
+	root := s.table.store.URL()
+	for _, below := range []string{root, strings.TrimPrefix(root, "file://"), "file:" + strings.TrimPrefix(root, "file://")} {
+		if rest, ok := strings.CutPrefix(key, strings.TrimSuffix(below, "/")+"/"); ok && below != "" {
+			return rest, nil
+		}
+	}
+	return "", &commitlog.UnsupportedError{Table: root, Features: []string{"files outside of the table's folder"}, For: "reading", Detail: "file " + path}
 }
