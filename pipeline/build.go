@@ -23,6 +23,8 @@ type BuildOptions struct {
 	Events     batch.Events
 	Trigger    *Trigger // in place of the file's
 	MaxBatches int64    // 0: no limit
+	// Parallelism is how many parts of a batch are decoded, and how many columns of its rows encoded, at a time; 0: GOMAXPROCS.
+	Parallelism int
 	// TopicRecreated goes on with a Kafka topic that was deleted and created again, from its beginning.
 	TopicRecreated bool
 	KeepPlans      int64 // of the offset log; 0: the engine's default
@@ -128,7 +130,7 @@ func (p *Pipeline) table(o BuildOptions, name, path string, account *memory.Acco
 	if store == nil {
 		return nil
 	}
-	return table.New(store, table.Options{AppID: p.File.Name, EngineVersion: o.Version, Now: o.Now, Memory: account, OpenFiles: p.openFiles()})
+	return table.New(store, table.Options{AppID: p.File.Name, EngineVersion: o.Version, Now: o.Now, Memory: account, OpenFiles: p.openFiles(), Parallelism: o.Parallelism})
 }
 
 // Close ends the source's connections and gives up what is staged.
@@ -147,7 +149,7 @@ func settings(f *File, o BuildOptions) batch.Settings {
 	s := batch.Settings{
 		Limits:     source.Limits{MaxRecords: f.Batch.MaxRecords, MaxBytes: f.Batch.MaxBytes, MaxFiles: f.Batch.MaxFiles},
 		MinRecords: f.Batch.MinRecords, MaxDelay: f.Batch.MaxDelay, MaxBadRecords: f.OnError.MaxBadRecords, MaxBatches: o.MaxBatches,
-		KeepPlans: o.KeepPlans,
+		KeepPlans: o.KeepPlans, Parallelism: o.Parallelism,
 	}
 	trigger := f.Trigger
 	if o.Trigger != nil {

@@ -19,6 +19,7 @@ func (a *app) runCommand() *cobra.Command {
 	var (
 		trigger        string
 		maxBatches     int64
+		parallelism    int
 		adoptTable     bool
 		topicRecreated string
 		address        string
@@ -38,7 +39,7 @@ once, which is as safe: the next run goes on from what is in the table.`,
 			if err != nil {
 				return err
 			}
-			options := pipeline.BuildOptions{Version: version, MaxBatches: maxBatches, Judge: judge}
+			options := pipeline.BuildOptions{Version: version, MaxBatches: maxBatches, Parallelism: parallelism, Judge: judge}
 			if trigger != "" {
 				t, err := pipeline.ParseTrigger(trigger)
 				if err != nil {
@@ -56,6 +57,9 @@ once, which is as safe: the next run goes on from what is in the table.`,
 			if maxBatches < 0 {
 				return usageError{fmt.Errorf("--max-batches %d: write a number above 0, or 0 for no limit", maxBatches)}
 			}
+			if parallelism < 0 {
+				return usageError{fmt.Errorf("--parallelism %d: write a number above 0, or 0 for one a core", parallelism)}
+			}
 			if _, _, err := net.SplitHostPort(address); address != "" && err != nil {
 				return usageError{fmt.Errorf("--listen %q: write HOST:PORT, or :PORT for all addresses", address)}
 			}
@@ -68,6 +72,7 @@ once, which is as safe: the next run goes on from what is in the table.`,
 	}
 	cmd.Flags().StringVar(&trigger, "trigger", "", `in place of the file's: available-now, continuous or "every 10s"`)
 	cmd.Flags().Int64Var(&maxBatches, "max-batches", 0, "stop after so many batches; 0: no limit")
+	cmd.Flags().IntVar(&parallelism, "parallelism", 0, "decode so many parts of the input, and encode so many columns, at a time; 0: one a core")
 	cmd.Flags().BoolVar(&adoptTable, "adopt-table", false, "if the run would be refused, first make the checkpoint anew from the table's own record")
 	cmd.Flags().StringVar(&topicRecreated, "topic-recreated", "", "what to do about a Kafka topic that was deleted and created again: fail or from-earliest")
 	cmd.Flags().StringVar(&address, "listen", "", "HOST:PORT at which to answer /healthz, /readyz and /metrics while the run lasts")
