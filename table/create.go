@@ -133,8 +133,10 @@ func (c *Create) checkProperties() []error {
 	if _, err := statsChoiceOf(c.Properties); err != nil {
 		faults = append(faults, err)
 	}
-	if _, err := targetSizeOf(c.Properties); err != nil {
-		faults = append(faults, err)
+	for _, sizeOf := range []func(map[string]string) (int64, error){targetSizeOf, groupSizeOf, pageSizeOf} {
+		if _, err := sizeOf(c.Properties); err != nil {
+			faults = append(faults, err)
+		}
 	}
 	columns, _ := columnsOf(c.Schema)
 	if err := checkBloom(columns, c.Properties); err != nil {

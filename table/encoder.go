@@ -21,7 +21,6 @@ const (
 	stretch    = 16        // slices between two looks at the size of the row group
 	aloneCells = 4096      // of a stretch, up to which it is not worth while to encode columns side by side
 	dictBytes  = 1 << 20   // a dictionary that grows beyond ends, and the rest of the column chunk is stored plain
-	groupBytes = 64 << 20  // of a row group, in the memory that it takes: most of it is compressed
 )
 
 // writeBytes are gathered before they are written to a file.
@@ -41,6 +40,9 @@ type layout struct {
 	choice  statsChoice
 	footer  format.FileMetaData // of an empty file
 
+	groupBytes int64 // of a row group, in the memory that it takes: most of it is compressed
+	pageBytes  int64 // of a page before compression
+
 	parallelism int // columns that are encoded side by side
 }
 
@@ -54,6 +56,12 @@ func newLayout(t *schema.Type, properties map[string]string, engine string, zstd
 		return nil, err
 	}
 	if l.choice, err = statsChoiceOf(properties); err != nil {
+		return nil, err
+	}
+	if l.groupBytes, err = groupSizeOf(properties); err != nil {
+		return nil, err
+	}
+	if l.pageBytes, err = pageSizeOf(properties); err != nil {
 		return nil, err
 	}
 	l.columns, l.nodes = columnsOf(t)
@@ -164,7 +172,7 @@ func (e *encoder) write(columns []*bound, rows []int32, bytes int64) error {
 			return err
 		}
 		e.groupRows += int64(len(some))
-		if e.measure(); e.held >= groupBytes {
+		if e.measure(); e.held >= e.layout.groupBytes {
 			if err := e.endGroup(); err != nil {
 				return err
 			}

@@ -124,3 +124,34 @@ func TestTextsAreInADictionaryWhenFewAreDifferent(t *testing.T) {
 		}
 	}
 }
+
+func TestRowGroupsAndPagesEndWhereTheTableSays(t *testing.T) {
+	s := parseSchema(t, "a:long,b:string")
+	rec := randomRecord(rand.New(rand.NewPCG(8, 8)), s, 20_000)
+	count := func(properties map[string]string) (groups, pages int) {
+		body := writtenFile(t, s, properties, rec)
+		f, err := parquet.OpenFile(bytes.NewReader(body), int64(len(body)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, g := range f.RowGroups() {
+			index, err := g.ColumnChunks()[0].OffsetIndex()
+			if err != nil {
+				t.Fatal(err)
+			}
+			pages += index.NumPages()
+		}
+		return len(f.RowGroups()), pages
+	}
+	if groups, pages := count(nil); groups != 1 || pages != 1 {
+		t.Errorf("%d row groups, %d pages", groups, pages)
+	}
+	if groups, pages := count(map[string]string{groupSizeProperty: "256kb", pageSizeProperty: "16kb"}); groups < 2 || groups > 6 || pages != 5 {
+		t.Errorf("%d row groups, %d pages of a slice of rows each", groups, pages)
+	}
+	for property, value := range map[string]string{groupSizeProperty: "none", pageSizeProperty: "17mb"} {
+		if err := (&Create{Schema: s, Properties: map[string]string{property: value}}).Check(); err == nil {
+			t.Errorf("%s: %s is taken", property, value)
+		}
+	}
+}

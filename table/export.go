@@ -20,7 +20,7 @@ func (s *Snapshot) Export(ctx context.Context, options ScanOptions, w io.Writer)
 		return 0, err
 	}
 	l.parallelism = s.table.options.Parallelism
-	e := newEncoder(l, filePageBytes, &workspace{})
+	e := newEncoder(l, l.pageBytes, &workspace{})
 	if err := e.begin(w); err != nil {
 		return 0, err
 	}

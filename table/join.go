@@ -30,7 +30,7 @@ func (e *encoder) join(s *sourceFile) (err error) {
 			}
 		}
 		e.groupRows += s.groupRows(group)
-		if e.measure(); e.held >= groupBytes {
+		if e.measure(); e.held >= e.layout.groupBytes {
 			if err := e.endGroup(); err != nil {
 				return err
 			}

@@ -12,11 +12,8 @@ import (
 	"github.com/sluicedata/sluice/schema"
 )
 
-// openPageBytes is the size of a page before compression while many files are open; filePageBytes while there is one.
-const (
-	openPageBytes = 64 << 10
-	filePageBytes = 1 << 20
-)
+// openPageBytes is the size of a page before compression, at most, while many files are open.
+const openPageBytes = 64 << 10
 
 // writer turns records into data files, at least one for each partition that has rows.
 //
@@ -290,9 +287,9 @@ func (w *writer) encoder() *encoder {
 		return enc
 	}
 	if w.partitioned() {
-		return newEncoder(w.layout, openPageBytes, w.workspace)
+		return newEncoder(w.layout, min(openPageBytes, w.layout.pageBytes), w.workspace)
 	}
-	return newEncoder(w.layout, filePageBytes, w.workspace)
+	return newEncoder(w.layout, w.layout.pageBytes, w.workspace)
 }
 
 func (w *writer) finishPart(ctx context.Context, p *partitionRows) error {
