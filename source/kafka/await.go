@@ -128,7 +128,7 @@ func pollRequests(v *view, cfg Config, longest time.Duration) map[int32]*kmsg.Fe
 			req = kmsg.NewPtrFetchRequest()
 			req.MaxWaitMillis = int32(max(1, longest.Milliseconds()))
 			req.MinBytes, req.MaxBytes = 1, 1
-			req.IsolationLevel = cfg.wireLevel()
+			req.IsolationLevel = cfg.Isolation.wire()
 			req.SessionEpoch = -1 // no fetch session
 			byLeader[leader] = req
 		}

@@ -32,7 +32,8 @@ type cluster struct {
 	client    *kgo.Client
 	cfg       Config
 	outages   *retry.Outages
-	inflate   kgo.Decompressor
+	inflate   *inflater
+	spare     sync.Pool   // of *records
 	connected atomic.Bool // some request was answered
 
 	mu       sync.Mutex // one refresh at a time; guards topology
@@ -40,7 +41,7 @@ type cluster struct {
 }
 
 func newCluster(client *kgo.Client, cfg Config) *cluster {
-	return &cluster{client: client, cfg: cfg, outages: cfg.Outages, inflate: kgo.DefaultDecompressor()}
+	return &cluster{client: client, cfg: cfg, outages: cfg.Outages, inflate: newInflater(maxInflated), spare: sync.Pool{New: func() any { return new(records) }}}
 }
 
 // topology is the topics' ids and leaders at one time.
@@ -211,4 +212,16 @@ func (p *patience) missing(name string, gone error) error {
 		return gone
 	}
 	return fmt.Errorf("topic %s: %w", name, kerr.UnknownTopicOrPartition)
+}
+
+// largestSpare is how many bytes of records are kept for another response.
+const largestSpare = 8 << 20
+
+// recycle gives back the records of a response, to which nothing may refer any more.
+func (c *cluster) recycle(r *records) {
+	if cap(r.inflated) > largestSpare {
+		return
+	}
+	r.reset()
+	c.spare.Put(r)
 }

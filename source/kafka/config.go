@@ -227,16 +227,9 @@ func (c Config) withDefaults() Config {
 // address names the cluster in messages.
 func (c Config) address() string { return strings.Join(c.Brokers, ",") }
 
-func (c Config) level() kgo.IsolationLevel {
-	if c.Isolation == ReadUncommitted {
-		return kgo.ReadUncommitted()
-	}
-	return kgo.ReadCommitted()
-}
-
-// wireLevel is the isolation level as requests carry it.
-func (c Config) wireLevel() int8 {
-	if c.Isolation == ReadUncommitted {
+// wire is the isolation level as requests carry it.
+func (level Isolation) wire() int8 {
+	if level == ReadUncommitted {
 		return 0
 	}
 	return 1

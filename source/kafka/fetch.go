@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
-	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
@@ -20,17 +20,17 @@ type fetchRequest struct {
 	partition         partition
 	topicID           [16]byte // brokers since Kafka 3.1 refuse a fetch under another id
 	offset            int64
-	level             kgo.IsolationLevel
-	wireLevel         int8
+	end               int64 // records at and behind it are not wanted
+	level             Isolation
 	maxBytes          int32
 	maxPartitionBytes int32
+	inflated          int // bytes to have ready for what comes compressed
 }
 
 // fetched is what one response brought.
 type fetched struct {
-	records []*kgo.Record // offsets ascend, from the asked one on
-	next    int64         // where to go on: behind all that was looked at, records or not
-	bytes   int64         // of keys, values and headers
+	records *records // from the asked offset on; nil when they are lost
+	next    int64    // where to go on: behind all that was looked at, records or not
 	high    int64
 	stable  int64
 	lost    bool // the offsets up to next are gone
@@ -50,7 +50,7 @@ func (c *cluster) fetch(ctx context.Context, leader int32, req fetchRequest) (fe
 	if len(resp.Topics) != 1 || len(resp.Topics[0].Partitions) != 1 || resp.Topics[0].Partitions[0].Partition != req.partition.number {
 		return fetched{}, fmt.Errorf("fetch %s from broker %d: the answer is not about it", req.partition, leader)
 	}
-	return req.process(&resp.Topics[0].Partitions[0], c.inflate)
+	return req.process(&resp.Topics[0].Partitions[0], c.inflate, c.spare.Get().(*records))
 }
 
 func (r fetchRequest) wire() *kmsg.FetchRequest {
@@ -66,58 +66,31 @@ func (r fetchRequest) wire() *kmsg.FetchRequest {
 	req.MaxWaitMillis = int32(fetchWait.Milliseconds())
 	req.MinBytes = 1
 	req.MaxBytes = r.maxBytes
-	req.IsolationLevel = r.wireLevel
+	req.IsolationLevel = r.level.wire()
 	req.SessionEpoch = -1 // no fetch session
 	req.Topics = append(req.Topics, t)
 	return req
 }
 
-// process decodes a response. The position moves on only over batches that were read whole: one that can't be read is an
+// process takes a response apart. The position moves on only over batches that were read whole: one that can't be read is an
 // error as soon as nothing before it is left to hand over.
-func (r fetchRequest) process(resp *kmsg.FetchResponseTopicPartition, inflate kgo.Decompressor) (fetched, error) {
-	options := kgo.ProcessFetchPartitionOpts{
-		Offset: r.offset, IsolationLevel: r.level, Topic: r.partition.topic, Partition: r.partition.number,
+func (r fetchRequest) process(resp *kmsg.FetchResponseTopicPartition, inflate *inflater, into *records) (fetched, error) {
+	if err := kerr.ErrorForCode(resp.ErrorCode); err != nil {
+		return fetched{}, fmt.Errorf("fetch %s at offset %d: %w", r.partition, r.offset, err)
 	}
-	got, next := kgo.ProcessFetchPartition(options, resp, inflate, nil)
-	f := fetched{records: got.Records, next: next, high: resp.HighWatermark, stable: resp.LastStableOffset}
-	if err := r.judge(&f, got.Err, len(resp.RecordBatches)); err != nil {
-		return fetched{}, err
+	into.inflated = slices.Grow(into.inflated, r.inflated)
+	w := walker{partition: r.partition, next: r.offset, end: r.end, inflate: inflate, records: into}
+	if r.level == ReadCommitted {
+		w.aborted = newAborted(resp.AbortedTransactions)
 	}
-	last := r.offset - 1
-	for _, rec := range f.records {
-		if rec.Offset <= last || rec.Offset >= f.next {
-			return fetched{}, r.corrupt(fmt.Errorf("record %d is out of order: after %d, before %d", rec.Offset, last, f.next))
-		}
-		last = rec.Offset
-		f.bytes += recordBytes(rec)
+	err := w.walk(resp.RecordBatches)
+	if err == nil && len(resp.RecordBatches) > 0 {
+		err = errNothing
 	}
-	return f, nil
+	if err != nil && w.next == r.offset {
+		return fetched{}, &corruptError{partition: r.partition, offset: r.offset, cause: err}
+	}
+	return fetched{records: into, next: w.next, high: resp.HighWatermark, stable: resp.LastStableOffset}, nil
 }
 
-func (r fetchRequest) judge(f *fetched, err error, size int) error {
-	var code *kerr.Error
-	switch {
-	case errors.As(err, &code):
-		return fmt.Errorf("fetch %s at offset %d: %w", r.partition, r.offset, code)
-	case err != nil && len(f.records) > 0:
-		f.next = f.records[len(f.records)-1].Offset + 1
-	case err != nil:
-		return r.corrupt(err)
-	case f.next < r.offset, f.next == r.offset && size > 0:
-		return r.corrupt(errors.New("it holds fewer records than it says"))
-	}
-	return nil
-}
-
-func (r fetchRequest) corrupt(cause error) error {
-	return &corruptError{partition: r.partition, offset: r.offset, cause: cause}
-}
-
-// recordBytes is the size of a record as limits count it.
-func recordBytes(r *kgo.Record) int64 {
-	n := len(r.Key) + len(r.Value)
-	for _, h := range r.Headers {
-		n += len(h.Key) + len(h.Value)
-	}
-	return int64(n)
-}
+var errNothing = errors.New("the response holds no whole batch at or behind the offset")

@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sort"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
-	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/sluicedata/sluice/offsetlog"
 )
@@ -27,6 +25,7 @@ type puller struct {
 	job      *job
 	position int64
 	typical  int64 // bytes to reserve for the next response
+	inflated int   // bytes of the newest response that came compressed
 	stale    time.Time
 	damaged  int
 	grace    patience
@@ -54,33 +53,27 @@ func (p *puller) step(ctx context.Context) error {
 	}
 	if got.next == p.position {
 		rd.ahead.Settle(number, -reserved)
+		rd.source.cluster.recycle(got.records)
 		return p.stall(ctx, got)
 	}
 	p.moved()
-	rd.source.sizes.observe(p.job.partition, got.bytes, got.next-p.position)
+	from := p.position
 	p.position = got.next
 	if got.lost {
 		rd.ahead.Settle(number, -reserved)
 		return nil
 	}
-	records := before(got.records, p.job.planned.To)
-	for _, beyond := range got.records[len(records):] {
-		got.bytes -= recordBytes(beyond)
-	}
-	held := heldBy(got.bytes, len(records))
+	rd.source.sizes.observe(p.job.partition, got.records.bytes, got.next-from)
+	p.inflated = len(got.records.inflated)
+	held := got.records.memory()
 	rd.ahead.Settle(number, held-reserved)
 	p.typical = max(held, 1)
 	select {
-	case p.job.chunks <- records:
+	case p.job.chunks <- got.records:
 		return nil
 	case <-ctx.Done():
 		return fmt.Errorf("%s: %w", p.what(), context.Cause(ctx))
 	}
-}
-
-// before leaves out the records at end and behind.
-func before(records []*kgo.Record, end int64) []*kgo.Record {
-	return records[:sort.Search(len(records), func(i int) bool { return records[i].Offset >= end })]
 }
 
 // attempt asks the leader once.
@@ -115,8 +108,8 @@ func (p *puller) ask(ctx context.Context, c *cluster, cfg Config, t *topology) (
 		id = info.rawID
 	}
 	got, err := c.fetch(ctx, leader, fetchRequest{
-		partition: p.job.partition, topicID: id, offset: p.position, level: cfg.level(), wireLevel: cfg.wireLevel(),
-		maxBytes: cfg.FetchMaxBytes, maxPartitionBytes: cfg.FetchMaxPartitionBytes,
+		partition: p.job.partition, topicID: id, offset: p.position, end: p.job.planned.To, level: cfg.Isolation,
+		maxBytes: cfg.FetchMaxBytes, maxPartitionBytes: p.wanted(cfg), inflated: p.inflated,
 	})
 	var corrupt *corruptError
 	switch {
@@ -131,6 +124,14 @@ func (p *puller) ask(ctx context.Context, c *cluster, cfg Config, t *topology) (
 		p.damaged, p.grace = 0, patience{}
 	}
 	return got, err
+}
+
+// wanted is how many bytes to ask for: no more than twice what the rest of the range may hold. Offsets without a record make
+// sizes small, but not the batches that hold them.
+func (p *puller) wanted(cfg Config) int32 {
+	size, _ := p.reader.source.sizes.of(p.job.partition)
+	rest := 2 * max(size, guessedSize) * float64(p.job.planned.To-p.position)
+	return int32(min(float64(cfg.FetchMaxPartitionBytes), max(rest, sampleBytes)))
 }
 
 // outOfRange finds out which side of the log the position has fallen off.

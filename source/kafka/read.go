@@ -7,8 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kgo"
-
 	"github.com/sluicedata/sluice/memory"
 	"github.com/sluicedata/sluice/offsetlog"
 	"github.com/sluicedata/sluice/source"
@@ -19,8 +17,6 @@ const (
 	window = 8
 	// queued is how many responses of one partition may wait; the memory usually allows fewer.
 	queued = 4
-	// recordOverhead is about what a decoded record takes beside its bytes.
-	recordOverhead = 200
 )
 
 // Read fetches the ranges and hands them to emit in their order. Ranges marked Lost, and empty ones, are passed over.
@@ -67,13 +63,10 @@ type job struct {
 	partition partition
 	topicID   [16]byte
 	started   bool
-	chunks    chan []*kgo.Record // of one response each, trimmed to the range
+	chunks    chan *records // of one response each
 	lost      []offsetlog.Range
 	err       error
 }
-
-// heldBy is what records take in the account, in bytes, if keys, values and headers take so many.
-func heldBy(bytes int64, records int) int64 { return bytes + recordOverhead*int64(records) }
 
 func newJobs(ranges []offsetlog.Range) ([]*job, error) {
 	var jobs []*job
@@ -88,7 +81,7 @@ func newJobs(ranges []offsetlog.Range) ([]*job, error) {
 		if r.Lost || r.Len() == 0 {
 			continue
 		}
-		j := &job{number: len(jobs), planned: r, partition: p, chunks: make(chan []*kgo.Record, queued)}
+		j := &job{number: len(jobs), planned: r, partition: p, chunks: make(chan *records, queued)}
 		if r.ID != "" {
 			raw, err := base64.RawURLEncoding.DecodeString(r.ID)
 			if err != nil || len(raw) != len(j.topicID) {
@@ -119,14 +112,17 @@ type reader struct {
 	ahead  *memory.ReadAhead
 	topics []string
 	begun  time.Time
-	blocks blockMaker
 }
 
 // drain emits what the job reads, until it is done.
 func (rd *reader) drain(j *job, emit func(*source.Block) error) error {
-	for c := range j.chunks {
-		freed := func(bytes int64, records int) { rd.ahead.Settle(j.number, -heldBy(bytes, records)) }
-		if err := rd.blocks.emit(j.partition, c, freed, emit); err != nil {
+	for r := range j.chunks {
+		held := r.memory()
+		freed := func() {
+			rd.source.cluster.recycle(r)
+			rd.ahead.Settle(j.number, -held)
+		}
+		if err := r.emit(j.partition, freed, emit); err != nil {
 			return err
 		}
 	}

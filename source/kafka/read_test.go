@@ -143,15 +143,15 @@ func TestAllCodecs(t *testing.T) {
 			"lz4": kgo.Lz4Compression(), "zstd": kgo.ZstdCompression(),
 		}
 		topic := c.Topic(t, 1)
-		want := 0
+		var want []string
 		for name, codec := range codecs {
 			c.ProduceWith(t, topic, 0, []kgo.Opt{kgo.ProducerBatchCompression(codec)}, kafkatest.Records(name, 1000)...)
-			want += 1000
+			for i := range 1000 {
+				want = append(want, fmt.Sprintf("%s/0@%d=%s-%d", topic, len(want), name, i))
+			}
 		}
 		p := begin(t, c, nil, topic)
-		if got := p.all(source.Limits{MaxRecords: 777}); len(got) != want {
-			t.Errorf("%d records, want %d", len(got), want)
-		}
+		expect(t, "records", want, p.all(source.Limits{MaxRecords: 777}))
 	})
 }
 

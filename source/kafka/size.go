@@ -64,12 +64,13 @@ func (s *Source) probe(ctx context.Context, v *view, parts []*planPart) {
 		info := v.topics[p.partition.topic]
 		req := fetchRequest{
 			partition: p.partition, topicID: info.rawID, offset: p.from,
-			level: s.cfg.level(), wireLevel: s.cfg.wireLevel(), maxBytes: sampleBytes, maxPartitionBytes: sampleBytes,
+			end: p.end, level: s.cfg.Isolation, maxBytes: sampleBytes, maxPartitionBytes: sampleBytes,
 		}
 		got, err := s.cluster.fetch(ctx, info.leaders[p.partition.number], req)
 		if err != nil || got.next <= p.from {
 			continue
 		}
-		s.sizes.observe(p.partition, got.bytes, got.next-p.from)
+		s.sizes.observe(p.partition, got.records.bytes, got.next-p.from)
+		s.cluster.recycle(got.records)
 	}
 }

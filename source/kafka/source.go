@@ -10,6 +10,8 @@
 //
 //   - A range is read when the fetch position has passed its end, not when its last record was seen: markers, aborted
 //     records, compacted records and empty batches take offsets and bring no record.
+//   - A record batch counts when its checksum is right and all of its records can be read. Else none of them is emitted, and
+//     once it is fetched again and no better, it is an error with topic, partition and offset.
 //   - Nothing outside a range is emitted, and offsets ascend.
 //   - Under read_committed a plan ends at the last stable offset, else at the high watermark.
 //   - A partition without a position is read from its beginning, whatever Start says, but for a pipeline's first plan.

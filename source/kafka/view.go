@@ -147,7 +147,7 @@ func (c *cluster) listOffsets(ctx context.Context, t *topology, partitions []par
 func listRequest(partitions []partition, timestamp int64, level Isolation) *kmsg.ListOffsetsRequest {
 	req := kmsg.NewPtrListOffsetsRequest()
 	req.ReplicaID = -1
-	req.IsolationLevel = Config{Isolation: level}.wireLevel()
+	req.IsolationLevel = level.wire()
 	for _, p := range partitions {
 		if last := len(req.Topics) - 1; last < 0 || req.Topics[last].Topic != p.topic {
 			t := kmsg.NewListOffsetsRequestTopic()
