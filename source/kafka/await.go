@@ -42,8 +42,8 @@ func (s *Source) Await(ctx context.Context, longest time.Duration) error {
 }
 
 // watch is the fetches that leaders hold. One outlives the call of Await that another leader's answer has ended, and serves
-// the next call: to give it up would cost its connection. It is at no time behind the positions, since its leader would
-// have answered it. What a Read fetches from that leader waits behind it on the connection, but only when there is nothing to fetch.
+// the next call: to give it up would cost its connection, on which the fetches of Read go as well. They do not wait behind
+// it, since a leader that has something to fetch has answered it.
 type watch struct {
 	wake    chan struct{} // holds a token when take has something to tell
 	running sync.WaitGroup
