@@ -95,6 +95,8 @@ func same(t *testing.T, place string, c arrow.Array, i int, raw stdjson.RawMessa
 		for k, f := range c.DataType().(*arrow.StructType).Fields() {
 			same(t, place+"."+f.Name, c.Field(k), i, fields[f.Name])
 		}
+	case *array.Dictionary:
+		same(t, place, c.Dictionary(), c.GetValueIndex(i), raw)
 	case *array.List:
 		var elements []stdjson.RawMessage
 		mustUnmarshal(t, raw, &elements)
