@@ -49,6 +49,9 @@ func TestForeignTablesReadAsTheirAuthorsSay(t *testing.T) {
 			return err
 		}
 		t.Run(name, func(t *testing.T) {
+			if !longTables && strings.Contains(name, "/parquet-decimal-dictionaries") {
+				t.Skip("it has a million rows, and is compared without the race detector")
+			}
 			for version, expected := range expectations(t, path) {
 				switch err := compareWithAuthor(t, folder, version, expected); {
 				case err == nil:
