@@ -29,21 +29,8 @@ func (b *bench) arriving(name string, a arrivals, part float64) contender {
 		if err != nil {
 			return s, err
 		}
-		file, err := work{shape: shopEvents(), codec: "snappy", batch: a.batch}.pipeline(out, source)
-		if err != nil {
-			return s, err
-		}
-		run, err := b.serve(ctx, file)
-		if err != nil {
-			return s, err
-		}
-		defer run.kill()
-		if _, err := run.until("waiting for records"); err != nil {
-			return s, err
-		}
-		run.unheard()
 		var seconds []float64
-		s, err = run.during(func() error {
+		s, err = b.waiting(ctx, work{shape: shopEvents(), codec: "snappy", batch: a.batch}, out, source, func() error {
 			_, got, err := runProcess(ctx, []string{latency, b.broker.address, topic, filepath.Join(out, "table"), strconv.Itoa(a.records), strconv.Itoa(a.perSecond)})
 			return errors.Join(err, json.Unmarshal(got.stdout, &seconds))
 		})

@@ -114,25 +114,12 @@ func (b *bench) startUntil(ctx context.Context, file, says string) (sample, erro
 
 // idling is what the program takes while its source has nothing new.
 func (b *bench) idling(name string, lasting time.Duration, has feed) contender {
-	run := func(ctx context.Context, out string) (s sample, err error) {
+	run := func(ctx context.Context, out string) (sample, error) {
 		w, source, err := has(ctx)
 		if err != nil {
-			return s, err
+			return sample{}, err
 		}
-		file, err := w.pipeline(out, source)
-		if err != nil {
-			return s, err
-		}
-		run, err := b.serve(ctx, file)
-		if err != nil {
-			return s, err
-		}
-		defer run.kill()
-		if _, err := run.until("waiting for records"); err != nil {
-			return s, err
-		}
-		run.unheard()
-		return run.during(func() error {
+		return b.waiting(ctx, w, out, source, func() error {
 			select {
 			case <-time.After(lasting):
 				return nil
@@ -142,6 +129,24 @@ func (b *bench) idling(name string, lasting time.Duration, has feed) contender {
 		})
 	}
 	return contender{name: name, disk: true, run: run}
+}
+
+// waiting is what the program takes while something else goes on, once it has read all that its source has.
+func (b *bench) waiting(ctx context.Context, w work, out, source string, goesOn func() error) (sample, error) {
+	file, err := w.pipeline(out, source)
+	if err != nil {
+		return sample{}, err
+	}
+	run, err := b.serve(ctx, file)
+	if err != nil {
+		return sample{}, err
+	}
+	defer run.kill()
+	if _, err := run.until("waiting for records"); err != nil {
+		return sample{}, err
+	}
+	run.unheard()
+	return run.during(goesOn)
 }
 
 // during is what the program takes while something else goes on. Its memory is that at the end.
