@@ -195,70 +195,55 @@ func largePages(t *testing.T, store *memStore, s *schema.Type, properties map[st
 
 // TestFilesOfOthersAreRewrittenRowForRow rewrites the files of every table that others wrote, and compares with a scan.
 func TestFilesOfOthersAreRewrittenRowForRow(t *testing.T) {
-	root := conformance(t)
 	rewritten := 0
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !d.IsDir() || d.Name() != "_delta_log" {
-			return err
+	eachForeign(t, "_delta_log", func(t *testing.T, folder, _ string) {
+		store := storeOf(t, folder)
+		tbl := New(store, Options{})
+		snap, err := tbl.Snapshot(t.Context(), Newest)
+		if err != nil || snap.State().Files.Len() == 0 {
+			t.Skip("not read, or empty: ", err)
 		}
-		folder := filepath.Dir(path)
-		name, err := filepath.Rel(root, folder)
+		byPartition := map[string][]File{}
+		rows := int64(0)
+		for f := range snap.Files() {
+			if rows += f.Rows; rows > 20_000 {
+				t.Skip("others are smaller")
+			}
+			byPartition[snap.PartitionOf(&f)] = append(byPartition[snap.PartitionOf(&f)], f)
+		}
+		before, err := rowsOf(t, snap)
 		if err != nil {
-			return err
+			t.Skip("its rows are not read: ", err)
 		}
-		t.Run(name, func(t *testing.T) {
-			store := storeOf(t, folder)
-			tbl := New(store, Options{})
+		for _, files := range byPartition {
 			snap, err := tbl.Snapshot(t.Context(), Newest)
-			if err != nil || snap.State().Files.Len() == 0 {
-				t.Skip("not read, or empty: ", err)
-			}
-			byPartition := map[string][]File{}
-			rows := int64(0)
-			for f := range snap.Files() {
-				if rows += f.Rows; rows > 20_000 {
-					t.Skip("others are smaller")
-				}
-				byPartition[snap.PartitionOf(&f)] = append(byPartition[snap.PartitionOf(&f)], f)
-			}
-			before, err := rowsOf(t, snap)
-			if err != nil {
-				t.Skip("its rows are not read: ", err)
-			}
-			for _, files := range byPartition {
-				snap, err := tbl.Snapshot(t.Context(), Newest)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if _, err := snap.Rewrite(&files[0]); err != nil {
-					t.Skip("never written: ", err)
-				}
-				r := rewriteOf(t, snap, newest(snap, files))
-				if _, err := r.Commit(t.Context()); errors.As(err, new(*commitlog.UnsupportedError)) {
-					t.Skip(err)
-				} else if err != nil {
-					t.Fatal(err)
-				}
-			}
-			if snap, err = tbl.Snapshot(t.Context(), Newest); err != nil {
-				t.Fatal(err)
-			}
-			after, err := rowsOf(t, snap)
 			if err != nil {
 				t.Fatal(err)
 			}
-			slices.Sort(before)
-			slices.Sort(after)
-			if diff := cmp.Diff(before, after); diff != "" {
-				t.Errorf("%.3000s", diff)
+			if _, err := snap.Rewrite(&files[0]); err != nil {
+				t.Skip("never written: ", err)
 			}
-			rewritten++
-		})
-		return nil
+			r := rewriteOf(t, snap, newest(snap, files))
+			if _, err := r.Commit(t.Context()); errors.As(err, new(*commitlog.UnsupportedError)) {
+				t.Skip(err)
+			} else if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if snap, err = tbl.Snapshot(t.Context(), Newest); err != nil {
+			t.Fatal(err)
+		}
+		after, err := rowsOf(t, snap)
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(before)
+		slices.Sort(after)
+		if diff := cmp.Diff(before, after); diff != "" {
+			t.Errorf("%.3000s", diff)
+		}
+		rewritten++
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	t.Logf("%d tables rewritten", rewritten)
 	if rewritten < 50 {
 		t.Errorf("only %d tables could be rewritten", rewritten)
