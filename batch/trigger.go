@@ -77,22 +77,11 @@ func (e *Engine) pause(got found, took time.Duration) (time.Duration, func(conte
 		for !e.tick.After(time.Now()) {
 			e.tick = e.tick.Add(e.Settings.Trigger.Every)
 		}
-		return time.Until(e.tick), sleep
+		return time.Until(e.tick), source.Pause
 	case got == few:
-		return min(fewPause, e.Settings.MaxDelay-time.Since(e.waitingSince)), sleep
+		return min(fewPause, e.Settings.MaxDelay-time.Since(e.waitingSince)), source.Pause
 	default:
 		return max(e.Settings.Poll, min(took*lookShare, longestPoll)), e.Source.Await
-	}
-}
-
-func sleep(ctx context.Context, pause time.Duration) error {
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
 

@@ -36,7 +36,7 @@ func (q *quiet) Next(context.Context, source.Limits) (source.Planned, error) {
 
 func (q *quiet) Await(ctx context.Context, longest time.Duration) error {
 	q.waits = append(q.waits, longest)
-	return sleep(ctx, longest)
+	return source.Pause(ctx, longest)
 }
 
 // run runs a pipeline until the source has had so many looks.
