@@ -11,7 +11,7 @@
 //   - Appends of others never make a group fail, and a group never makes an append fail. A group loses only to whoever
 //     removes or replaces one of its files, or changes the table itself, and is left to the next run then.
 //   - Nothing is deleted: the old files stay, for readers of older versions, until a vacuum.
-//   - Memory does not grow with the table's files or their number.
+//   - Memory for rows does not grow with the files or their number. Of the files the plan holds the descriptions.
 //   - It imports table, commitlog, storage, schema and memory, and is imported by nothing but the command line and package
 //     pipeline.
 package compaction

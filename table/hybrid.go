@@ -2,7 +2,7 @@ package table
 
 import (
 	"encoding/binary"
-	"errors"
+	"fmt"
 	"math/bits"
 	"unsafe"
 )
@@ -61,12 +61,12 @@ func appendPacked[T uint8 | uint32](b []byte, values []T, width int) []byte {
 	return b[:end]
 }
 
-var errShortRuns = errors.New("its levels or indices end too early")
+var errShortRuns = fmt.Errorf("its levels or indices end too early: %w", errDamaged)
 
 // decodeHybrid appends the first n numbers that appendHybrid, or another writer, has encoded with a width of at most 32 bits.
 func decodeHybrid[T uint8 | uint32](to []T, b []byte, width, n int) ([]T, error) {
 	if width > 8*int(unsafe.Sizeof(T(0))) {
-		return nil, errors.New("its levels or indices are wider than they can be")
+		return nil, fmt.Errorf("its levels or indices are wider than they can be: %w", errDamaged)
 	}
 	for n > 0 {
 		header, size := binary.Uvarint(b)

@@ -72,7 +72,7 @@ func (r *Rewrite) add(ctx context.Context, f *File) error {
 	if rows := r.writer.rows - before; f.Rows >= 0 && rows != f.Rows {
 		return &commitlog.CorruptError{
 			Table: r.table.store.URL(), Version: r.snapshot.Version(),
-			Reason: fmt.Sprintf("the log says that %s has %d rows, and %d are in it; nothing was changed", f.Path, f.Rows, rows),
+			Reason: fmt.Sprintf("the log says that %s has %d rows, and %d are in it; the files of its group stay as they are; restore it from a copy", f.Path, f.Rows, rows),
 		}
 	}
 	r.removes = append(r.removes, removal(f.add, r.table.options.Now().UnixMilli()))

@@ -98,7 +98,7 @@ func deflate(codec uint16, body []byte) []byte {
 	}
 	_, err := w.Write(body)
 	if closeErr := w.Close(); err != nil || closeErr != nil {
-		panic("a buffer refused to be written")
+		panic("a buffer refused to be written") // memory takes all that is written
 	}
 	return out.Bytes()
 }
