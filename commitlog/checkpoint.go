@@ -15,7 +15,8 @@ type damagedError struct{ *CorruptError }
 func (e *damagedError) Unwrap() error { return e.CorruptError }
 
 // checkpointReader reads log checkpoints into a state: classic ones, those in parts, and those of V2 as Parquet or JSON
-// with their sidecars. Tombstones are passed over: nothing before a checkpoint can bring their files back.
+// with their sidecars. Tombstones are passed over unless the state keeps them: nothing before a checkpoint can bring their
+// files back.
 type checkpointReader struct {
 	log   *Log
 	state *State
@@ -123,8 +124,7 @@ func (r *checkpointReader) json(ctx context.Context, version int64, key string) 
 	for _, t := range c.Txns {
 		r.state.Apps[t.AppID] = unlocated(t)
 	}
-	r.state.applyDomains(c.Domains)
-	r.state.Files.apply(c)
+	r.state.apply(c)
 	return p.sidecars, nil
 }
 
@@ -189,6 +189,12 @@ func (r *checkpointReader) rowGroup(g *rowGroup, sidecars *[]string) error {
 	}
 	if err := g.adds(s.Files); err != nil {
 		return fmt.Errorf("add: %w", err)
+	}
+	if s.removed == nil {
+		return nil
+	}
+	if err := g.removes(s); err != nil {
+		return fmt.Errorf("remove: %w", err)
 	}
 	return nil
 }

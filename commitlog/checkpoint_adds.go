@@ -17,7 +17,7 @@ func (g *rowGroup) adds(files *Files) error {
 		return nil
 	}
 	files.grow(int(g.rows))
-	vectors := g.vectors()
+	vectors := g.vectors("add")
 	ids := make([]uint32, g.rows) // by row
 	for row := range ids {
 		v, ok, err := path.next()
@@ -46,8 +46,8 @@ func (g *rowGroup) adds(files *Files) error {
 // vectors reads the columns of a deletion vector.
 type vectors struct{ kind, path, offset, size, cardinality *leaf }
 
-func (g *rowGroup) vectors() *vectors {
-	at := func(name string) *leaf { return g.leaf("add", "deletionVector", name) }
+func (g *rowGroup) vectors(action string) *vectors {
+	at := func(name string) *leaf { return g.leaf(action, "deletionVector", name) }
 	return &vectors{at("storageType"), at("pathOrInlineDv"), at("offset"), at("sizeInBytes"), at("cardinality")}
 }
 

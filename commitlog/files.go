@@ -32,7 +32,7 @@ type fileRow struct {
 	name     uint64 // in the arena
 	size     int64  // bytes
 	modified int64  // ms since the epoch
-	tuple    uint32
+	tuple    uint32 // noTuple: none
 	dir      uint16
 	dead     bool
 }
@@ -63,14 +63,17 @@ func (f *Files) All() iter.Seq[Add] {
 	return func(yield func(Add) bool) {
 		stats := statsReader{list: &f.stats}
 		var values map[string]*string
-		tuple := uint32(math.MaxUint32)
+		tuple := uint32(noTuple)
 		for i := range f.rows {
 			r, id := &f.rows[i], uint32(i)
 			text := stats.next()
 			if r.dead {
 				continue
 			}
-			if values == nil || tuple != r.tuple {
+			switch {
+			case r.tuple == noTuple:
+				values, tuple = nil, noTuple
+			case values == nil || tuple != r.tuple:
 				values, tuple = parseTuple(f.tuples.texts[r.tuple]), r.tuple
 			}
 			e := f.extras[id]
@@ -112,7 +115,9 @@ func (f *Files) add(a *Add) {
 	r := &f.rows[id]
 	f.setSize(r, a.Size)
 	r.modified = a.ModificationTime
-	r.tuple = f.tuples.id(string(appendTuple(nil, a.PartitionValues)))
+	if r.tuple = noTuple; a.PartitionValues != nil {
+		r.tuple = f.tuples.id(string(appendTuple(nil, a.PartitionValues)))
+	}
 	f.stats.append([]byte(a.Stats))
 	if a.BaseRowID != nil {
 		f.base.set(id, *a.BaseRowID)

@@ -20,6 +20,9 @@ type State struct {
 	Files    *Files
 	Apps     map[string]App
 	Domains  map[string]DomainMetadata // those not removed
+
+	removed *Files // tombstones, of which modified is the deletionTimestamp; nil when they are not asked for
+	after   int64  // ms since the epoch; older ones are not kept
 }
 
 func (l *Log) newState() *State {
@@ -40,7 +43,7 @@ func (s *State) applyDomains(domains []DomainMetadata) {
 func (l *Log) replayHead(ctx context.Context) (*Head, error) {
 	var h *Head
 	err := l.replaying(ctx, -1, func(s segment) (err error) {
-		if h, _, err = l.begin(ctx, s, false); err != nil {
+		if h, err = l.begin(ctx, s, l.newState(), false); err != nil {
 			return err
 		}
 		from := s.from
@@ -69,19 +72,19 @@ func (l *Log) newHead() *Head {
 	return &Head{Version: -1, checkpoint: -1, Apps: map[string]App{}, table: l.store.URL()}
 }
 
-// begin reads a segment's log checkpoint, if it has one.
-func (l *Log) begin(ctx context.Context, s segment, files bool) (*Head, *State, error) {
-	h, state := l.newHead(), l.newState()
+// begin reads a segment's log checkpoint into a new state, if it has one.
+func (l *Log) begin(ctx context.Context, s segment, state *State, files bool) (*Head, error) {
+	h := l.newHead()
 	if s.checkpoint == nil {
-		return h, state, nil
+		return h, nil
 	}
 	r := checkpointReader{log: l, state: state, files: files}
 	if err := r.read(ctx, s.checkpoint); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	h.Version, h.Protocol, h.Metadata, h.Apps = state.Version, state.Protocol, state.Metadata, state.Apps
 	h.checkpoint, h.protocolAt, h.metadataAt = state.Version, state.Version, state.Version
-	return h, state, nil
+	return h, nil
 }
 
 // replaying runs a replay over what a version can be read from, the newest when it is negative: again from elsewhere if a
@@ -154,12 +157,18 @@ func checkFirst(table string, c *Commit) error {
 // Files replays the log up to a version, the newest when version is negative. Its cost grows with the log; it neither
 // uses nor moves the head. Errors are those of Load, and ErrNoVersion (wrapped).
 func (l *Log) Files(ctx context.Context, version int64) (*State, error) {
+	return l.replay(ctx, version, l.newState)
+}
+
+// replay is Files, into a state that begin makes anew for each try.
+func (l *Log) replay(ctx context.Context, version int64, begin func() *State) (*State, error) {
 	var (
 		h     *Head
 		state *State
 	)
 	err := l.replaying(ctx, version, func(s segment) (err error) {
-		if h, state, err = l.begin(ctx, s, true); err != nil {
+		state = begin()
+		if h, err = l.begin(ctx, s, state, true); err != nil {
 			return err
 		}
 		return l.fetch(ctx, s.from, s.to, full, func(c *Commit, _ uint64) error {
@@ -167,8 +176,7 @@ func (l *Log) Files(ctx context.Context, version int64) (*State, error) {
 				return err
 			}
 			h.apply(c)
-			state.Files.apply(c)
-			state.applyDomains(c.Domains)
+			state.apply(c)
 			return nil
 		})
 	})
@@ -180,6 +188,9 @@ func (l *Log) Files(ctx context.Context, version int64) (*State, error) {
 	}
 	state.Version, state.Protocol, state.Metadata, state.Apps = h.Version, h.Protocol, h.Metadata, h.Apps
 	state.Files.seal()
+	if state.removed != nil {
+		state.removed.seal()
+	}
 	return state, nil
 }
 
