@@ -82,6 +82,10 @@ type Store interface {
 	// Delete removes an object; an absent one is no error.
 	Delete(ctx context.Context, key string) error
 
+	// DeleteAll removes objects in as few requests as the backend can; absent ones are no error. After an error some of them
+	// may be gone.
+	DeleteAll(ctx context.Context, keys []string) error
+
 	// Stage begins an object that nobody can see until it is published. Keys are to be fresh (a UUID in the name).
 	Stage(ctx context.Context, key string) (Staged, error)
 
@@ -90,6 +94,11 @@ type Store interface {
 	// that cannot tell the dead from the silent goes by age, and may leave published ones to a vacuum. It returns the
 	// number of objects removed.
 	Sweep(ctx context.Context, keep func(key string) (bool, error)) (int, error)
+
+	// Unsettled calls fn for the key of each object that an attempt of any process has staged and not settled, published or
+	// not; an error of fn ends it and is returned as it is. A backend that does not know them returns the age from which on no
+	// published object is still to be settled; others return 0.
+	Unsettled(ctx context.Context, fn func(key string) error) (time.Duration, error)
 
 	// Close gives up this process's attempt without cleaning up after it, as a crash would. Whoever wants what is staged
 	// to go calls Abort first.

@@ -2,13 +2,16 @@ package storage
 
 import (
 	"context"
+	"time"
 )
 
 // Op is one operation on a store as a wrapper sees it. Reading an open object and writing a staged one are operations
 // too ("read", "write").
 type Op struct {
-	Name string // get, open, read, stat, list, put, delete, stage, write, publish, settle, abort, sweep
+	Name string // get, open, read, stat, list, put, delete, delete all, stage, write, publish, settle, abort, sweep, unsettled
 	Key  string
+	// Keys are those of a "delete all", whose Key is the first. A hook may shorten them before the call.
+	Keys []string
 	// Body is what a put or a write is about to store. A hook may replace it before the call.
 	Body []byte
 	// Outcome is the answer of a put, after the call. A hook may replace it.
@@ -77,6 +80,14 @@ func (w *wrapped) Delete(ctx context.Context, key string) error {
 	return w.hook(&Op{Name: "delete", Key: key}, func() error { return w.inner.Delete(ctx, key) })
 }
 
+func (w *wrapped) DeleteAll(ctx context.Context, keys []string) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	op := &Op{Name: "delete all", Key: keys[0], Keys: keys}
+	return w.hook(op, func() error { return w.inner.DeleteAll(ctx, op.Keys) })
+}
+
 func (w *wrapped) Stage(ctx context.Context, key string) (staged Staged, err error) {
 	err = w.hook(&Op{Name: "stage", Key: key}, func() error {
 		inner, err := w.inner.Stage(ctx, key)
@@ -94,6 +105,14 @@ func (w *wrapped) Sweep(ctx context.Context, keep func(string) (bool, error)) (n
 		return err
 	})
 	return n, err
+}
+
+func (w *wrapped) Unsettled(ctx context.Context, fn func(string) error) (age time.Duration, err error) {
+	err = w.hook(&Op{Name: "unsettled"}, func() (err error) {
+		age, err = w.inner.Unsettled(ctx, fn)
+		return err
+	})
+	return age, err
 }
 
 type wrappedObject struct {

@@ -89,6 +89,24 @@ func (s *memStore) Delete(_ context.Context, key string) error {
 	return nil
 }
 
+func (s *memStore) DeleteAll(ctx context.Context, keys []string) error {
+	for _, key := range keys {
+		_ = s.Delete(ctx, key)
+	}
+	return nil
+}
+
+func (s *memStore) Unsettled(_ context.Context, fn func(string) error) (time.Duration, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for key := range s.unsettled {
+		if err := fn(key); err != nil {
+			return 0, err
+		}
+	}
+	return 0, nil
+}
+
 func (s *memStore) Stage(_ context.Context, key string) (storage.Staged, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -155,4 +155,14 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 	return nil
 }
 
+// DeleteAll unlinks files, one by one.
+func (s *Store) DeleteAll(ctx context.Context, keys []string) error {
+	for _, key := range keys {
+		if err := s.Delete(ctx, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func newAttemptName() string { return uuid.NewString() }

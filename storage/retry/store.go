@@ -1,9 +1,11 @@
 package retry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
+	"time"
 
 	"github.com/sluicedata/sluice/storage"
 )
@@ -93,6 +95,13 @@ func (s *store) Delete(ctx context.Context, key string) error {
 	return s.do(ctx, "delete", key, func() error { return s.inner.Delete(ctx, key) })
 }
 
+func (s *store) DeleteAll(ctx context.Context, keys []string) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	return s.do(ctx, "delete all", keys[0], func() error { return s.inner.DeleteAll(ctx, keys) })
+}
+
 func (s *store) Stage(ctx context.Context, key string) (w storage.Staged, err error) {
 	err = s.do(ctx, "stage", key, func() error {
 		inner, err := s.inner.Stage(ctx, key)
@@ -111,6 +120,22 @@ func (s *store) Sweep(ctx context.Context, keep func(string) (bool, error)) (rem
 		return err
 	})
 	return removed, err
+}
+
+// Unsettled may call fn for a key again.
+func (s *store) Unsettled(ctx context.Context, fn func(string) error) (age time.Duration, err error) {
+	var fnErr error
+	err = s.do(ctx, "unsettled", "", func() (err error) {
+		age, err = s.inner.Unsettled(ctx, func(key string) error {
+			fnErr = fn(key)
+			return fnErr
+		})
+		if fnErr != nil {
+			return nil
+		}
+		return err
+	})
+	return age, cmp.Or(fnErr, err)
 }
 
 type object struct {

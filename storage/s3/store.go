@@ -144,22 +144,6 @@ func (s *Store) refusal(ctx context.Context, api *s3.Client, key string, refused
 	return errors.Join(refused, out.Body.Close())
 }
 
-// Delete removes an object.
-func (s *Store) Delete(ctx context.Context, key string) error { return s.remove(ctx, "delete", key) }
-
-func (s *Store) remove(ctx context.Context, op, key string) error {
-	api, err := s.begin(ctx, op, key)
-	if err != nil {
-		return err
-	}
-	if _, err := api.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &s.bucket, Key: s.name(key), RequestPayer: s.payer()}); err != nil {
-		if err := s.fail(ctx, op, key, err); !errors.Is(err, storage.ErrNotExist) {
-			return err
-		}
-	}
-	return nil
-}
-
 // PutIfAbsent puts with If-None-Match: *, once.
 func (s *Store) PutIfAbsent(ctx context.Context, key string, body []byte) (storage.Outcome, error) {
 	api, err := s.begin(ctx, "put", key)

@@ -49,10 +49,12 @@ func Conformance(t *testing.T, place func(t *testing.T) func() storage.Store, tr
 		"an aborted object leaves nothing":            abort,
 		"a sweep spares the living":                   sweepSpares,
 		"a delete is final and repeatable":            deletes,
+		"many objects are deleted at once":            deletesMany,
 		"a cancelled context stops every operation":   cancelled,
 	}
 	if !slices.Contains(traits, SweepsByAge) {
 		tests["a sweep clears the dead"] = sweep
+		tests["what is not settled is known to everyone"] = unsettled
 		tests["a sweep keeps published objects that are in use"] = sweepKeeps
 	}
 	for name, test := range tests {
@@ -230,6 +232,36 @@ func deletes(t *testing.T, open func() storage.Store) {
 	put(t, s, "d/1", "again")
 }
 
+// deletesMany deletes more than a request of S3 takes, absent ones and odd ones among them.
+func deletesMany(t *testing.T, open func() storage.Store) {
+	s := open()
+	stays := []string{"d/key", "d/10/x", "e"}
+	there := []string{"d/a b+c&d=%2F", "d/é😀", "d/<&>\"'", "f"}
+	for _, key := range append(stays, there...) {
+		put(t, s, key, "x")
+	}
+	var gone []string
+	for i := range 2100 {
+		gone = append(gone, fmt.Sprintf("d/absent/%d", i))
+	}
+	gone = append(append(there[:2:2], gone...), there[2:]...)
+	for range 2 {
+		if err := open().DeleteAll(t.Context(), gone); err != nil {
+			t.Errorf("DeleteAll: %v", err)
+		}
+	}
+	slices.Sort(stays)
+	if got := keys(t, open(), "", ""); !slices.Equal(got, stays) {
+		t.Errorf("left: %v, want %v", got, stays)
+	}
+	if err := s.DeleteAll(t.Context(), nil); err != nil {
+		t.Errorf("DeleteAll of nothing: %v", err)
+	}
+	if err := s.DeleteAll(t.Context(), []string{"e", "../e"}); err == nil {
+		t.Error("DeleteAll of a bad key: no error")
+	}
+}
+
 func cancelled(t *testing.T, open func() storage.Store) {
 	s := open()
 	put(t, s, "k", "x")
@@ -238,8 +270,9 @@ func cancelled(t *testing.T, open func() storage.Store) {
 	_, getErr := s.Get(ctx, "k")
 	_, putErr := s.PutIfAbsent(ctx, "k2", nil)
 	_, stageErr := s.Stage(ctx, "k3")
+	deleteErr := s.DeleteAll(ctx, []string{"k"})
 	listErr := s.List(ctx, "", "", func(storage.Info) error { return nil })
-	for op, err := range map[string]error{"get": getErr, "put": putErr, "stage": stageErr, "list": listErr} {
+	for op, err := range map[string]error{"get": getErr, "put": putErr, "stage": stageErr, "delete all": deleteErr, "list": listErr} {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v, want context.Canceled", op, err)
 		}

@@ -24,7 +24,7 @@ const (
 	After
 	// Lost: the operation is made, but returns ErrLost. The process lives.
 	Lost
-	// Torn: half of what is written gets there, then the process dies. For a put this is only asked of keys for which
+	// Torn: half of what is written gets there, or half of the keys are deleted, then the process dies. For a put this is only asked of keys for which
 	// tear says so: those of stores without atomic puts.
 	Torn
 	// Twice: what asks to store or to delete is applied two times, and the second answer is the one that comes back: a put
@@ -51,9 +51,9 @@ func (m Mode) Lives() bool { return m == Lost || m == Twice || m == Late }
 func (m Mode) counts(op *storage.Op) bool {
 	switch m {
 	case Twice:
-		return op.Name == "put" || op.Name == "delete"
+		return op.Name == "put" || op.Name == "delete" || op.Name == "delete all"
 	case Late, Zombie:
-		return op.Name == "put" || op.Name == "delete" || op.Name == "publish" || op.Name == "abort"
+		return op.Name == "put" || op.Name == "delete" || op.Name == "delete all" || op.Name == "publish" || op.Name == "abort"
 	default:
 		return true
 	}
@@ -128,6 +128,9 @@ func (c *Crash) operation(url string, op *storage.Op, call func() error) error {
 		_ = call()
 	case c.Mode == Torn && (op.Name == "write" || op.Name == "put" && c.Tear != nil && c.Tear(url, op.Key)):
 		op.Body = op.Body[:len(op.Body)/2]
+		_ = call()
+	case c.Mode == Torn && op.Name == "delete all":
+		op.Keys = op.Keys[:len(op.Keys)/2]
 		_ = call()
 	}
 	return fmt.Errorf("%s %s: %w", op.Name, op.Key, ErrCrashed)

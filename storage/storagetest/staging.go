@@ -1,6 +1,7 @@
 package storagetest
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
@@ -101,6 +102,51 @@ func sweep(t *testing.T, open func() storage.Store) {
 	if got := keys(t, open(), "", ""); !slices.Equal(got, []string{"alive/1"}) {
 		t.Errorf("left: %v, want alive/1", got)
 	}
+}
+
+func unsettled(t *testing.T, open func() storage.Store) {
+	s := open()
+	if got := unsettledKeys(t, s); len(got) > 0 {
+		t.Errorf("before anything is staged: %v", got)
+	}
+	stage(t, s, "p=1/staged", "x")
+	published, settled, aborted := stage(t, s, "p=1/published", "x"), stage(t, s, "settled", "x"), stage(t, s, "aborted", "x")
+	for _, w := range []storage.Staged{published, settled} {
+		if err := w.Publish(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := settled.Settle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := aborted.Abort(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	put(t, s, "put", "x")
+	want := []string{"p=1/published", "p=1/staged"}
+	if got := unsettledKeys(t, open()); !slices.Equal(got, want) {
+		t.Errorf("unsettled: %v, want %v", got, want)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := unsettledKeys(t, open()); !slices.Equal(got, want) {
+		t.Errorf("unsettled after the end of the process: %v, want %v", got, want)
+	}
+	stop := errors.New("stop")
+	if _, err := open().Unsettled(t.Context(), func(string) error { return stop }); !errors.Is(err, stop) {
+		t.Errorf("Unsettled with a failing fn: %v", err)
+	}
+}
+
+func unsettledKeys(t *testing.T, s storage.Store) (keys []string) {
+	t.Helper()
+	age, err := s.Unsettled(t.Context(), func(key string) error { keys = append(keys, key); return nil })
+	if err != nil || age != 0 {
+		t.Fatalf("Unsettled: %v, %v", age, err)
+	}
+	slices.Sort(keys)
+	return keys
 }
 
 func sweepKeeps(t *testing.T, open func() storage.Store) {
