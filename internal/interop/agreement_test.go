@@ -55,18 +55,27 @@ func deltaTypes() *arrow.Schema {
 
 // randomRecord draws rows with nulls at every level and with the values at the edges of the types.
 func randomRecord(r *rand.Rand, schema *arrow.Schema, rows int) arrow.Record {
+	return drawRecord(r, schema, rows, func(array.Builder) bool { return true })
+}
+
+// withoutNullNests draws rows in which no list, map or struct is null.
+func withoutNullNests(r *rand.Rand, schema *arrow.Schema, rows int) arrow.Record {
+	return drawRecord(r, schema, rows, func(b array.Builder) bool { return !arrow.IsNested(b.Type().ID()) })
+}
+
+func drawRecord(r *rand.Rand, schema *arrow.Schema, rows int, nullable func(array.Builder) bool) arrow.Record {
 	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
 	defer b.Release()
 	for range rows {
 		for _, f := range b.Fields() {
-			appendRandom(r, f)
+			appendRandom(r, f, nullable)
 		}
 	}
 	return b.NewRecord()
 }
 
-func appendRandom(r *rand.Rand, b array.Builder) {
-	if r.IntN(5) == 0 {
+func appendRandom(r *rand.Rand, b array.Builder, nullable func(array.Builder) bool) {
+	if r.IntN(5) == 0 && nullable(b) {
 		b.AppendNull()
 		return
 	}
@@ -74,18 +83,18 @@ func appendRandom(r *rand.Rand, b array.Builder) {
 	case *array.StructBuilder:
 		b.Append(true)
 		for i := range b.NumField() {
-			appendRandom(r, b.FieldBuilder(i))
+			appendRandom(r, b.FieldBuilder(i), nullable)
 		}
 	case *array.MapBuilder:
 		b.Append(true)
 		for i := range r.IntN(3) {
 			b.KeyBuilder().(*array.StringBuilder).Append(string(rune('z' - i)))
-			appendRandom(r, b.ItemBuilder())
+			appendRandom(r, b.ItemBuilder(), nullable)
 		}
 	case *array.ListBuilder:
 		b.Append(true)
 		for range r.IntN(4) {
-			appendRandom(r, b.ValueBuilder())
+			appendRandom(r, b.ValueBuilder(), nullable)
 		}
 	default:
 		appendRandomValue(r, b)

@@ -2,7 +2,9 @@ package interop
 
 import (
 	"fmt"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -43,8 +45,21 @@ type Table struct {
 // that differs. It skips as Readers does.
 func Check(tb testing.TB, tables ...Table) {
 	tb.Helper()
-	venv := Readers(tb)
-	for _, engine := range Engines() {
+	check(tb, Readers(tb), Engines(), tables)
+}
+
+// CheckOnDemand does the same with an engine that takes much time or memory (chdb, spark), where SLUICE_READERS in the
+// environment names it.
+func CheckOnDemand(tb testing.TB, engine string, tables ...Table) {
+	tb.Helper()
+	if slices.Contains(strings.Fields(os.Getenv("SLUICE_READERS")), engine) {
+		check(tb, Readers(tb, engine), []string{engine}, tables)
+	}
+}
+
+func check(tb testing.TB, venv *Venv, engines []string, tables []Table) {
+	tb.Helper()
+	for _, engine := range engines {
 		jobs, wants := jobsOf(engine, tables)
 		answers, err := venv.Read(tb.Context(), engine, jobs...)
 		if err != nil {
