@@ -3,12 +3,10 @@ package table
 import (
 	"context"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"math/bits"
-	"strings"
 
 	"github.com/sluicedata/sluice/commitlog"
 )
@@ -34,9 +32,8 @@ func (d deletionVector) run(row, n int64) int64 {
 
 // vectorBytes reads a serialized bitmap.
 func (s *Snapshot) vectorBytes(ctx context.Context, v *commitlog.DeletionVector) ([]byte, error) {
-	switch v.StorageType {
-	case "i":
-		b, err := decodeZ85(v.PathOrInlineDv)
+	if v.StorageType == "i" {
+		b, err := commitlog.DecodeZ85(v.PathOrInlineDv)
 		if err == nil && (v.SizeInBytes < 0 || int(v.SizeInBytes) > len(b)) {
 			err = fmt.Errorf("it has %d bytes instead of %d", len(b), v.SizeInBytes)
 		}
@@ -44,41 +41,20 @@ func (s *Snapshot) vectorBytes(ctx context.Context, v *commitlog.DeletionVector)
 			return nil, damagedVector(err)
 		}
 		return b[:v.SizeInBytes], nil
-	case "u":
-		key, err := vectorKey(v.PathOrInlineDv)
-		if err != nil {
-			return nil, damagedVector(err)
-		}
-		return s.vectorFile(ctx, key, v)
-	case "p":
-		key, err := s.key(v.PathOrInlineDv)
-		if err != nil {
-			return nil, err
-		}
-		return s.vectorFile(ctx, key, v)
 	}
-	return nil, damagedVector(fmt.Errorf("its storage type is %q", v.StorageType))
+	path, err := v.Path()
+	if err != nil {
+		return nil, damagedVector(err)
+	}
+	key, err := s.key(path)
+	if err != nil {
+		return nil, err
+	}
+	return s.vectorFile(ctx, key, v)
 }
 
 func damagedVector(err error) error {
 	return fmt.Errorf("deletion vector: %w; the rows that have been deleted cannot be told from the others: restore it from a copy, or have the engine that wrote it write the file anew", err)
-}
-
-// vectorKey is where a vector lies whose id is given: a prefix of any length, and a UUID in 20 characters.
-func vectorKey(id string) (string, error) {
-	if len(id) < 20 {
-		return "", fmt.Errorf("its id %q has fewer than 20 characters", id)
-	}
-	prefix, id := id[:len(id)-20], id[len(id)-20:]
-	b, err := decodeZ85(id)
-	if err != nil {
-		return "", err
-	}
-	h := hex.EncodeToString(b)
-	if prefix != "" {
-		prefix += "/"
-	}
-	return fmt.Sprintf("%sdeletion_vector_%s-%s-%s-%s-%s.bin", prefix, h[:8], h[8:12], h[12:16], h[16:20], h[20:]), nil
 }
 
 // vectorFile reads one vector of a file of vectors: its size, its bytes, and their CRC-32, integers in big-endian order.
@@ -113,31 +89,6 @@ func (s *Snapshot) vectorFile(ctx context.Context, key string, v *commitlog.Dele
 		return nil, damagedVector(fmt.Errorf("%s: the checksum is wrong", key))
 	}
 	return body, nil
-}
-
-const z85 = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"
-
-// decodeZ85 reads ZeroMQ's base 85 (RFC 32/Z85): five characters are four bytes, in big-endian order.
-func decodeZ85(text string) ([]byte, error) {
-	if len(text)%5 != 0 {
-		return nil, fmt.Errorf("%d characters of base 85, no multiple of 5", len(text))
-	}
-	b := make([]byte, 0, len(text)/5*4)
-	for i := 0; i < len(text); i += 5 {
-		n := uint64(0)
-		for _, ch := range []byte(text[i : i+5]) {
-			digit := strings.IndexByte(z85, ch)
-			if digit < 0 {
-				return nil, fmt.Errorf("%q is no base 85", ch)
-			}
-			n = n*85 + uint64(digit)
-		}
-		if n>>32 != 0 {
-			return nil, fmt.Errorf("%q is more than 32 bits in base 85", text[i:i+5])
-		}
-		b = binary.BigEndian.AppendUint32(b, uint32(n))
-	}
-	return b, nil
 }
 
 // parseVector reads the bitmap of a file with the given number of rows: RoaringBitmapArray in its portable form, whose parts
