@@ -13,7 +13,7 @@ import (
 // Options say which files are rewritten. The zero value is all small ones.
 type Options struct {
 	// Where holds for the partitions whose files are rewritten. Only partition columns may be in it.
-	Where []table.Condition
+	Where *table.Predicate
 	// MinAge leaves alone what was written more recently: there ingestion and other engines' deletes are at work.
 	MinAge time.Duration
 	// MaxBytes ends the plan with the group that reaches it; 0: no end.
@@ -105,10 +105,10 @@ func (g *Group) trim(large int64) {
 	}
 }
 
-func onlyPartitions(s *table.Snapshot, where []table.Condition) error {
-	for _, c := range where {
-		if !slices.Contains(s.PartitionColumns(), c.Column) {
-			return fmt.Errorf("condition on column %s: the table is not partitioned by it; files are chosen by %s", c.Column,
+func onlyPartitions(s *table.Snapshot, where *table.Predicate) error {
+	for _, column := range where.Columns() {
+		if !slices.Contains(s.PartitionColumns(), column) {
+			return fmt.Errorf("condition on column %s: the table is not partitioned by it; files are chosen by %s", column,
 				cmp.Or(strings.Join(s.PartitionColumns(), ", "), "nothing, since it has no partitions"))
 		}
 	}

@@ -70,3 +70,13 @@ func parseDecimal(s string, scale int) (Value, error) {
 	}
 	return Decimal{decimal128.FromBigInt(unscaled), scale}, nil
 }
+
+// outwards is a number that is further from the others, by as much as a double may miss it; ok is false if there is none of the type.
+func (d Decimal) outwards(sign int64) (further Value, ok bool) {
+	v := d.Unscaled.BigInt()
+	miss := new(big.Int).Rsh(new(big.Int).Abs(v), 52)
+	if v.Add(v, miss.Mul(miss, big.NewInt(sign))); v.BitLen() > 127 {
+		return nil, false
+	}
+	return Decimal{decimal128.FromBigInt(v), d.Scale}, true
+}

@@ -22,8 +22,7 @@ func Example() {
 	}
 	// Output:
 	// version 0: 3 rows in 2 files
-	// day=2024-01-01/part-00000: [{"day":"2024-01-01","id":1}
-	// ,{"day":"2024-01-01","id":3}
+	// day=2024-01-01/part-00000: [{"day":"2024-01-01","id":3}
 	// ]
 }
 
@@ -69,9 +68,11 @@ func appendAndScan() error {
 		fmt.Print(f.Path[:25], ": ")
 		break
 	}
-	return snapshot.Scan(ctx, table.ScanOptions{
-		Where: []table.Condition{{Column: "id", Op: table.Equal, Value: int64(3)}},
-	}, func(r arrow.Record) error {
+	where, err := snapshot.Where("id = 3")
+	if err != nil {
+		return err
+	}
+	return snapshot.Scan(ctx, table.ScanOptions{Where: where}, func(r arrow.Record) error {
 		text, err := r.MarshalJSON()
 		fmt.Println(string(text))
 		return err

@@ -2,6 +2,7 @@ package table
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 
 	"github.com/sluicedata/sluice/schema"
@@ -40,14 +41,31 @@ func parseStats(t *schema.Type, text string) *FileStats {
 		Rows: *wire.NumRecords, Min: map[string]Value{}, Max: map[string]Value{}, Nulls: map[string]int64{},
 		Tight: wire.TightBounds == nil || *wire.TightBounds,
 	}
-	s.bounds("", t, wire.MinValues, s.Min, 0)
-	s.bounds("", t, wire.MaxValues, s.Max, 999)
+	s.bounds("", t, wire.MinValues, s.Min, outwards{-1, 0})
+	s.bounds("", t, wire.MaxValues, s.Max, outwards{1, 999})
 	s.nulls("", t, wire.NullCount)
 	return s
 }
 
-// bounds collects a side. Writers cut timestamps to milliseconds, so slack microseconds are added.
-func (s *FileStats) bounds(path string, t *schema.Type, values map[string]any, to map[string]Value, slack int64) {
+// outwards is the way out of a side's bounds: writers cut timestamps to milliseconds, so that the highest may be micros higher,
+// and some write decimals by way of a double.
+type outwards struct {
+	sign   int64
+	micros int64
+}
+
+func (o outwards) from(t *schema.Type, bound Value) (Value, bool) {
+	switch t.Kind {
+	case schema.Timestamp, schema.TimestampNTZ:
+		return bound.(int64) + o.micros, true
+	case schema.Decimal:
+		return bound.(Decimal).outwards(o.sign)
+	}
+	return bound, true
+}
+
+// bounds collects a side.
+func (s *FileStats) bounds(path string, t *schema.Type, values map[string]any, to map[string]Value, out outwards) {
 	for _, f := range t.Fields {
 		name := join(path, f.Name)
 		if strings.Contains(f.Name, ".") {
@@ -57,12 +75,12 @@ func (s *FileStats) bounds(path string, t *schema.Type, values map[string]any, t
 		case nil:
 		case map[string]any:
 			if f.Type.Kind == schema.Struct {
-				s.bounds(name, f.Type, v, to, slack)
+				s.bounds(name, f.Type, v, to, out)
 			}
 		default:
 			bound, ok := statValue(f.Type, v)
-			if micros, isInt := bound.(int64); isInt && (f.Type.Kind == schema.Timestamp || f.Type.Kind == schema.TimestampNTZ) {
-				bound = micros + slack
+			if ok {
+				bound, ok = out.from(f.Type, bound)
 			}
 			if ok {
 				to[name] = bound
@@ -104,7 +122,10 @@ func statValue(t *schema.Type, v any) (Value, bool) {
 		case schema.Byte, schema.Short, schema.Integer, schema.Long:
 			n, err := v.Int64()
 			return n, err == nil
-		case schema.Float, schema.Double:
+		case schema.Float: // told as the number of fewest digits that is nearest to it
+			n, err := strconv.ParseFloat(v.String(), 32)
+			return n, err == nil
+		case schema.Double:
 			n, err := v.Float64()
 			return n, err == nil
 		case schema.Decimal:

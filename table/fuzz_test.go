@@ -1,6 +1,7 @@
 package table
 
 import (
+	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -21,7 +22,7 @@ func FuzzFileStats(f *testing.F) {
 		}
 		for _, bounds := range []map[string]Value{stats.Min, stats.Max} {
 			for column, v := range bounds {
-				if err := (&Condition{Column: column, Op: Equal, Value: v}).check(s); err != nil {
+				if err := (&Predicate{Column: strings.Split(column, "."), Op: Equal, Values: []Value{v}}).check(s); err != nil {
 					t.Errorf("%s: %v", text, err)
 				}
 			}

@@ -108,10 +108,6 @@ func yearText(year int) string {
 	return fmt.Sprintf("%04d", year)
 }
 
-// Value is a partition's value or a literal of a Condition in its Go form: bool, int64 (all integers, days of a date,
-// microseconds of timestamps), float64, Decimal, or string. nil is null.
-type Value any
-
 // parsePartition reads a value from the log; nil is null, as is an empty string.
 func parsePartition(t *schema.Type, text *string) (Value, error) {
 	if text == nil || *text == "" {

@@ -15,11 +15,19 @@ import (
 type ScanOptions struct {
 	// Columns are the names of the columns, in the order wanted; all when empty.
 	Columns []string
-	// Where prunes: files whose partition values or statistics show that no row in them fulfils all conditions are not
-	// read. The rows of the others are handed out whether they fulfil them or not.
-	Where []Condition
+	// Where is what the rows fulfil. Files whose partition values or statistics show that none of theirs does are not read.
+	Where *Predicate
 	// Limit ends the scan after so many rows; 0 is no limit.
 	Limit int64
+	// Counts is told what the scan does, unless it is nil.
+	Counts *ScanCounts
+}
+
+// ScanCounts are what a Scan has come by so far.
+type ScanCounts struct {
+	Read    int // files that were read, as far as the limit wanted
+	Skipped int // files that were not, since none of their rows can fulfil Where
+	Rows    int64
 }
 
 // errStop ends the reading of a file from inside.
@@ -28,12 +36,9 @@ var errStop = errors.New("scan ended")
 // Scan hands the rows to fn, record by record: files in the order of their commits, rows in the order of the file. A record
 // is valid until fn returns, unless fn retains it. An error of fn ends the scan and is returned as it is.
 func (s *Snapshot) Scan(ctx context.Context, options ScanOptions, fn func(arrow.Record) error) error {
-	wanted, err := s.project(options.Columns)
-	if err != nil {
-		return err
-	}
-	if err := s.checkWhere(options.Where); err != nil {
-		return err
+	counts := options.Counts
+	if counts == nil {
+		counts = &ScanCounts{}
 	}
 	left := options.Limit
 	var ended error // what fn said, when the scan is stopped
@@ -44,14 +49,24 @@ func (s *Snapshot) Scan(ctx context.Context, options ScanOptions, fn func(arrow.
 			defer r.Release()
 		}
 		left -= r.NumRows()
+		counts.Rows += r.NumRows()
 		if ended = fn(r); ended != nil || last {
 			return errStop
 		}
 		return nil
 	}
+	read, hand, err := s.filtered(options, hand)
+	if err != nil {
+		return err
+	}
 	for f, err := range s.Files() {
-		if err == nil && !excluded(options.Where, &f) {
-			err = s.scanFile(ctx, &f, wanted, hand)
+		switch {
+		case err != nil:
+		case options.Where.excludes(&f):
+			counts.Skipped++
+		default:
+			counts.Read++
+			err = s.scanFile(ctx, &f, read, hand)
 		}
 		if errors.Is(err, errStop) {
 			return ended
@@ -61,6 +76,24 @@ func (s *Snapshot) Scan(ctx context.Context, options ScanOptions, fn func(arrow.
 		}
 	}
 	return nil
+}
+
+// filtered returns which columns are to be read, and who takes them so that hand gets what the options ask for.
+func (s *Snapshot) filtered(options ScanOptions, hand func(arrow.Record) error) (*schema.Type, func(arrow.Record) error, error) {
+	wanted, err := s.project(options.Columns)
+	if err != nil || options.Where == nil {
+		return wanted, hand, err
+	}
+	if err := options.Where.check(s.schema); err != nil {
+		return nil, nil, err
+	}
+	f := &filter{where: options.Where, schema: &schema.Type{Kind: schema.Struct, Fields: slices.Clone(wanted.Fields)}, wanted: wanted.ArrowSchema()}
+	for _, name := range options.Where.Columns() {
+		if wanted.Index(name) < 0 {
+			f.schema.Fields = append(f.schema.Fields, s.schema.Fields[s.schema.Index(name)])
+		}
+	}
+	return f.schema, func(r arrow.Record) error { return f.rows(r, hand) }, nil
 }
 
 func (s *Snapshot) scanFile(ctx context.Context, f *File, wanted *schema.Type, fn func(arrow.Record) error) error {
@@ -107,18 +140,4 @@ func (s *Snapshot) project(names []string) (*schema.Type, error) {
 		t.Fields = append(t.Fields, s.schema.Fields[at])
 	}
 	return t, nil
-}
-
-func (s *Snapshot) checkWhere(where []Condition) error {
-	for i := range where {
-		if err := where[i].check(s.schema); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// excluded says whether the file can be seen to hold no row that fulfils all conditions.
-func excluded(where []Condition, f *File) bool {
-	return slices.ContainsFunc(where, func(c Condition) bool { return c.excludes(f) })
 }

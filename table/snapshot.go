@@ -85,17 +85,19 @@ func (s *Snapshot) Files() iter.Seq2[File, error] {
 	}
 }
 
-// FilesWhere are those that may hold a row which fulfils all conditions, by partition values and statistics.
-func (s *Snapshot) FilesWhere(where []Condition) ([]File, error) {
-	if err := s.checkWhere(where); err != nil {
-		return nil, err
+// FilesWhere are those that may hold a row which fulfils the predicate, by partition values and statistics; nil: all of them.
+func (s *Snapshot) FilesWhere(where *Predicate) ([]File, error) {
+	if where != nil {
+		if err := where.check(s.schema); err != nil {
+			return nil, err
+		}
 	}
 	var files []File
 	for f, err := range s.Files() {
 		if err != nil {
 			return nil, err
 		}
-		if !excluded(where, &f) {
+		if !where.excludes(&f) {
 			files = append(files, f)
 		}
 	}

@@ -1,143 +1,198 @@
 package table
 
 import (
+	"encoding/hex"
 	"fmt"
 	"strings"
-	"unicode"
 
 	"github.com/sluicedata/sluice/schema"
 )
 
-// Where reads conditions on columns of the snapshot, joined by AND, as in
+// Where reads a condition on columns of the snapshot, as in
 //
-//	day >= 2024-01-01 AND device.os = 'Mac OS' AND country IS NOT NULL
+//	day >= '2024-01-01' AND (device.os IN ('Mac OS', 'iOS') OR NOT amount < 1.50) AND country IS NOT NULL
 //
-// A literal is a word, or text in single quotes with a doubled quote for one in it; a name with other characters than
-// letters, digits, dots and underscores stands in backquotes.
-func (s *Snapshot) Where(text string) ([]Condition, error) {
-	var all []Condition
-	p := whereParser{rest: text}
-	for {
-		c, err := p.condition(s.schema)
-		if err == nil {
-			err = c.check(s.schema)
-		}
+// Operators are =, !=, <>, <, <=, >, >=, IN, NOT IN, IS NULL, IS NOT NULL, NOT, AND and OR, in any case. A literal stands behind its
+// operator and is a value of the column's type: a word (12, 1.50, true, 2024-01-01, null), or text in single quotes with a
+// doubled quote for one in it; of binary, X'1f'. DATE, TIMESTAMP and TIMESTAMP_NTZ may stand before a quoted one. A name with other
+// characters than letters, digits and underscores stands in backquotes.
+func (s *Snapshot) Where(text string) (*Predicate, error) {
+	p := whereParser{tokens: tokens{rest: text}, schema: s.schema}
+	where, err := p.any()
+	if err == nil && p.peek().text != "" {
+		err = fmt.Errorf("%q where AND, OR or the end should be; put literals of several words into single quotes", p.peek().text)
+	}
+	if err == nil {
+		err = where.check(s.schema)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%q: %w", text, err)
+	}
+	return where, nil
+}
+
+// mostNested is how deep parentheses and NOT may be nested.
+const mostNested = 100
+
+// whereParser reads a condition by descent: any is made of all, all of one.
+type whereParser struct {
+	tokens
+	schema *schema.Type
+	depth  int
+}
+
+func (p *whereParser) any() (*Predicate, error) { return p.joined(Or, p.all) }
+func (p *whereParser) all() (*Predicate, error) { return p.joined(And, p.one) }
+
+// joined reads operands with an operator between them.
+func (p *whereParser) joined(op Op, operand func() (*Predicate, error)) (*Predicate, error) {
+	first, err := operand()
+	if err != nil || !p.peek().is(string(op)) {
+		return first, err
+	}
+	all := &Predicate{Op: op, Of: []*Predicate{first}}
+	for p.accept(string(op)) {
+		next, err := operand()
 		if err != nil {
-			return nil, fmt.Errorf("%q: %w", text, err)
+			return nil, err
 		}
-		all = append(all, c)
-		switch word := p.word(); {
-		case word == "":
-			return all, nil
-		case !strings.EqualFold(word, "and"):
-			return nil, fmt.Errorf("%q: %q where AND or the end should be; put literals of several words into single quotes", text, word)
-		}
+		all.Of = append(all.Of, next)
 	}
+	return all, nil
 }
 
-// whereParser takes conditions off the front of a text.
-type whereParser struct{ rest string }
-
-// word takes a word, an operator or a quoted text, with its quotes; empty at the end.
-func (p *whereParser) word() string {
-	p.rest = strings.TrimLeftFunc(p.rest, unicode.IsSpace)
-	if p.rest == "" {
-		return ""
+func (p *whereParser) one() (*Predicate, error) {
+	if p.depth++; p.depth > mostNested {
+		return nil, fmt.Errorf("more than %d conditions in one another", mostNested)
 	}
-	end := strings.IndexFunc(p.rest, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("<>='`", r) })
-	switch c := p.rest[0]; {
-	case c == '\'' || c == '`':
-		end = quotedEnd(p.rest, c)
-	case c == '<' || c == '>' || c == '=':
-		end = 1
-		if len(p.rest) > 1 && p.rest[1] == '=' && c != '=' {
-			end = 2
+	defer func() { p.depth-- }()
+	switch {
+	case p.accept("not"):
+		return not(p.one())
+	case p.accept("("):
+		inner, err := p.any()
+		if err == nil && !p.accept(")") {
+			err = fmt.Errorf("%q where ) should be", p.peek().text)
 		}
-	case end < 0:
-		end = len(p.rest)
+		return inner, err
 	}
-	word := p.rest[:end]
-	p.rest = p.rest[end:]
-	return word
+	column, err := p.column()
+	if err != nil {
+		return nil, err
+	}
+	return p.comparison(column)
 }
 
-// quotedEnd is where a quoted text ends; in it a quote stands for itself when it is doubled.
-func quotedEnd(s string, quote byte) int {
-	for i := 1; i < len(s); i++ {
-		if s[i] != quote {
-			continue
-		}
-		if i+1 == len(s) || s[i+1] != quote {
-			return i + 1
-		}
-		i++
-	}
-	return len(s)
+func not(p *Predicate, err error) (*Predicate, error) {
+	return &Predicate{Op: Not, Of: []*Predicate{p}}, err
 }
 
-// unquote takes the quotes off.
-func unquote(word string, quote string) (text string, quoted bool, err error) {
-	if !strings.HasPrefix(word, quote) {
-		return word, false, nil
-	}
-	if len(word) < 2 || !strings.HasSuffix(word, quote) {
-		return "", false, fmt.Errorf("%s has no quote at its end", word)
-	}
-	return strings.ReplaceAll(word[1:len(word)-1], quote+quote, quote), true, nil
-}
-
-func (p *whereParser) condition(t *schema.Type) (c Condition, err error) {
-	if c.Column, _, err = unquote(p.word(), "`"); err != nil {
-		return c, err
-	}
-	if c.Column == "" {
-		return c, fmt.Errorf("a column should be there")
-	}
-	operator := strings.ToLower(p.word())
-	if operator == "is" {
+// comparison reads what is said of a column.
+func (p *whereParser) comparison(column []string) (*Predicate, error) {
+	c := &Predicate{Column: column}
+	switch operator := p.next(); {
+	case operator.is("is"):
 		c.Op = IsNull
-		word := strings.ToLower(p.word())
-		if word == "not" {
-			c.Op, word = IsNotNull, strings.ToLower(p.word())
+		negated := p.accept("not")
+		if !p.accept("null") {
+			return nil, fmt.Errorf("%q where NULL should be", p.peek().text)
 		}
-		if word != "null" {
-			return c, fmt.Errorf("%q where NULL should be", word)
+		if negated {
+			return not(c, nil)
 		}
 		return c, nil
-	}
-	switch c.Op = Op(operator); c.Op {
-	case Equal, Less, LessOrEqual, Greater, GreaterOrEqual:
+	case operator.is("not"):
+		if !p.accept("in") {
+			return nil, fmt.Errorf("%q where IN should be", p.peek().text)
+		}
+		return not(p.list(c))
+	case operator.is("in"):
+		return p.list(c)
+	case operator.is("!="), operator.is("<>"):
+		c.Op = Equal
+		return not(p.literals(c))
+	case operator.is("="), operator.is("<"), operator.is("<="), operator.is(">"), operator.is(">="):
+		c.Op = Op(operator.text)
+		return p.literals(c)
 	default:
-		return c, fmt.Errorf("%q is no operator; write =, <, <=, >, >=, IS NULL or IS NOT NULL", operator)
+		return nil, fmt.Errorf("%q is no operator; write =, !=, <, <=, >, >=, IN, NOT IN, IS NULL or IS NOT NULL", operator.text)
 	}
-	literal, quoted, err := unquote(p.word(), "'")
-	switch {
-	case err != nil:
-		return c, err
-	case literal == "" && !quoted:
-		return c, fmt.Errorf("a literal should be behind %s %s", c.Column, c.Op)
+}
+
+// list reads literals in parentheses.
+func (p *whereParser) list(c *Predicate) (*Predicate, error) {
+	c.Op = In
+	if !p.accept("(") {
+		return nil, fmt.Errorf("%q where ( should be", p.peek().text)
 	}
-	kind := typeAt(t, c.Column)
-	if kind == nil {
-		return c, nil // check tells
+	for {
+		if _, err := p.literals(c); err != nil {
+			return nil, err
+		}
+		switch {
+		case p.accept(")"):
+			return c, nil
+		case !p.accept(","):
+			return nil, fmt.Errorf("%q where , or ) should be", p.peek().text)
+		}
 	}
-	if c.Value, err = parseText(kind, literal); err != nil {
-		return c, fmt.Errorf("%s is no %s, the type of column %s: %w", literal, kind, c.Column, err)
+}
+
+// literals reads one more literal.
+func (p *whereParser) literals(c *Predicate) (*Predicate, error) {
+	kind := typeAt(p.schema, c.Column)
+	if kind == nil || kind.Nested() {
+		return nil, c.check(p.schema)
 	}
+	v, err := p.literal(kind)
+	if err != nil {
+		return nil, fmt.Errorf("column %s: %w", strings.Join(c.Column, "."), err)
+	}
+	c.Values = append(c.Values, v)
 	return c, nil
 }
 
-// typeAt is the type of a column by its dotted path; nil: there is none.
-func typeAt(t *schema.Type, path string) *schema.Type {
-	for name := range strings.SplitSeq(path, ".") {
-		if t.Kind != schema.Struct {
-			return nil
-		}
-		at := t.Index(name)
-		if at < 0 {
-			return nil
-		}
-		t = t.Fields[at].Type
+func (p *whereParser) literal(t *schema.Type) (Value, error) {
+	prefix, literal := token{}, p.next()
+	if p.peek().kind == quotedText && (literal.is("x") || literal.is("date") || literal.is("timestamp") || literal.is("timestamp_ntz")) {
+		prefix, literal = literal, p.next()
 	}
-	return t
+	switch {
+	case literal.kind == word && literal.is("null"):
+		return nil, nil
+	case literal.kind == word && p.schema.Index(literal.text) >= 0:
+		return nil, fmt.Errorf("%s is a column, and columns are compared with literals only; put text into single quotes", literal.text)
+	case literal.kind != word && literal.kind != quotedText:
+		return nil, fmt.Errorf("%q where a literal should be", literal.text)
+	case prefix.is("x") != (t.Kind == schema.Binary):
+		return nil, fmt.Errorf("%s is no %s; binary is written X'1f', and nothing else is", literal.text, t)
+	case prefix.is("x"):
+		b, err := hex.DecodeString(literal.value)
+		if err != nil {
+			return nil, fmt.Errorf("X%s: %w", literal.text, err)
+		}
+		return string(b), nil
+	case prefix.text != "" && !strings.EqualFold(prefix.text, t.String()):
+		return nil, fmt.Errorf("it is of type %s, and the literal a %s", t, strings.ToLower(prefix.text))
+	}
+	v, err := parseLiteral(t, literal.value)
+	if err != nil {
+		return nil, fmt.Errorf("%s is no %s, the type of the column: %w", literal.text, t, err)
+	}
+	return v, nil
+}
+
+// parseLiteral reads what parseText does, but nothing that it would cut.
+func parseLiteral(t *schema.Type, s string) (Value, error) {
+	switch t.Kind {
+	case schema.Date:
+		if strings.ContainsAny(s, " T:") {
+			return nil, fmt.Errorf("it has a time of day")
+		}
+	case schema.Timestamp, schema.TimestampNTZ:
+		if _, fraction, ok := strings.Cut(s, "."); ok && len(fraction)-len(strings.TrimLeft(fraction, "0123456789")) > 6 {
+			return nil, fmt.Errorf("it has more than six digits of a second")
+		}
+	}
+	return parseText(t, s)
 }

@@ -40,7 +40,7 @@ func (a *app) compactCommand() *cobra.Command {
 		},
 	}
 	out.flag(cmd)
-	cmd.Flags().StringVar(&where, "where", "", "conditions on partition columns, joined by AND: only files of these partitions")
+	cmd.Flags().StringVar(&where, "where", "", "condition on partition columns: only files of these partitions")
 	cmd.Flags().DurationVar(&minAge, "min-age", 5*time.Minute, "leave alone what was written more recently")
 	cmd.Flags().Int64Var(&maxBytes, "max-bytes", 0, "end with the group that reaches so many bytes; 0: no end")
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "show what would be rewritten, and do nothing")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -17,44 +18,97 @@ import (
 
 func (a *app) scanCommand() *cobra.Command {
 	var (
-		at      int64
-		options table.ScanOptions
-		out     string
+		at  int64
+		out output
 	)
+	c := &scanning{app: a}
 	cmd := &cobra.Command{
 		Use: "scan PATH", Short: "Print the rows of a table as NDJSON, or write them to one Parquet file", Args: exactly("PATH"),
-		Example: "  sluice table scan lake/orders --columns id,amount --limit 10\n  sluice table scan lake/orders --version 3 --out orders.parquet",
+		Example: "  sluice table scan lake/orders --columns id,amount --limit 10\n  sluice table scan lake/orders --where \"day >= '2026-11-01' and country in ('NL', 'BE')\"\n" +
+			"  sluice table scan lake/orders --version 3 --out orders.parquet",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if options.Limit < 0 {
-				return usageError{fmt.Errorf("--limit %d: write a number above 0, or 0 for all rows", options.Limit)}
+			if err := out.check(); err != nil {
+				return err
+			}
+			if c.options.Limit < 0 {
+				return usageError{fmt.Errorf("--limit %d: write a number above 0, or 0 for all rows", c.options.Limit)}
+			}
+			if out.form == "json" && c.out == "" {
+				return usageError{errors.New("--output json: rows are printed as JSON anyway; it is for what --out tells of the file")}
 			}
 			s, err := openSnapshot(cmd.Context(), args[0], at)
 			if err != nil {
 				return err
 			}
-			if out == "" {
-				err = scanTo(cmd, s, options, a.stdout)
-			} else {
-				err = a.scanToFile(cmd, s, options, out)
-			}
-			if err != nil {
+			if err := c.run(cmd.Context(), s); err != nil {
 				return fmt.Errorf("scan table %s: %w", args[0], err)
 			}
+			if out.form == "json" {
+				return out.print(a.stdout, c.view(args[0], s), nil)
+			}
+			c.tell()
 			return nil
 		},
 	}
+	out.flag(cmd)
 	versionFlag(cmd, &at)
-	cmd.Flags().StringSliceVar(&options.Columns, "columns", nil, "columns, in the order wanted (default: all)")
-	cmd.Flags().Int64Var(&options.Limit, "limit", 0, "most rows; 0: all")
-	cmd.Flags().StringVar(&out, "out", "", "write one Parquet file in place of NDJSON on stdout")
+	cmd.Flags().StringSliceVar(&c.options.Columns, "columns", nil, "columns, in the order wanted (default: all)")
+	cmd.Flags().StringVar(&c.where, "where", "", "condition that the rows fulfil; files that cannot hold such a row are not read")
+	cmd.Flags().Int64Var(&c.options.Limit, "limit", 0, "most rows; 0: all")
+	cmd.Flags().StringVar(&c.out, "out", "", "write one Parquet file in place of NDJSON on stdout")
 	return cmd
 }
 
+// scanning is one call of the verb.
+type scanning struct {
+	app     *app
+	options table.ScanOptions
+	where   string
+	out     string
+	counts  table.ScanCounts
+}
+
+func (c *scanning) run(ctx context.Context, s *table.Snapshot) (err error) {
+	c.options.Counts = &c.counts
+	if c.where != "" {
+		if c.options.Where, err = s.Where(c.where); err != nil {
+			return usageError{fmt.Errorf("--where %w", err)}
+		}
+	}
+	if c.out == "" {
+		return scanTo(ctx, s, c.options, c.app.stdout)
+	}
+	return scanToFile(ctx, s, c.options, c.out)
+}
+
+type scanView struct {
+	Path         string `json:"path"`
+	Version      int64  `json:"version"`
+	Out          string `json:"out"`
+	Rows         int64  `json:"rows"`
+	FilesRead    int    `json:"files_read"`
+	FilesSkipped int    `json:"files_skipped"`
+}
+
+func (c *scanning) view(path string, s *table.Snapshot) scanView {
+	return scanView{path, s.Version(), c.out, c.counts.Rows, c.counts.Read, c.counts.Skipped}
+}
+
+// tell says on stderr what was done, beyond rows on stdout.
+func (c *scanning) tell() {
+	if c.out != "" {
+		fmt.Fprintf(c.app.stderr, "wrote %s rows to %s\n", number(c.counts.Rows), c.out)
+	}
+	if c.where != "" {
+		fmt.Fprintf(c.app.stderr, "%s rows; read %d files, skipped %d\n", number(c.counts.Rows), c.counts.Read, c.counts.Skipped)
+	}
+}
+
 // scanTo writes rows as NDJSON.
-func scanTo(cmd *cobra.Command, s *table.Snapshot, options table.ScanOptions, w io.Writer) error {
+func scanTo(ctx context.Context, s *table.Snapshot, options table.ScanOptions, w io.Writer) error {
 	buffered := bufio.NewWriterSize(w, 1<<16)
 	var line []byte
-	err := s.Scan(cmd.Context(), options, func(rows arrow.Record) error {
+	err := s.Scan(ctx, options, func(rows arrow.Record) error {
 		for i := range int(rows.NumRows()) {
 			line = append(json.AppendRow(line[:0], rows, i), '\n')
 			if _, err := buffered.Write(line); err != nil {
@@ -67,7 +121,7 @@ func scanTo(cmd *cobra.Command, s *table.Snapshot, options table.ScanOptions, w 
 }
 
 // scanToFile writes a Parquet file, which gets its name only when it is whole.
-func (a *app) scanToFile(cmd *cobra.Command, s *table.Snapshot, options table.ScanOptions, name string) (err error) {
+func scanToFile(ctx context.Context, s *table.Snapshot, options table.ScanOptions, name string) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(name), ".sluice-scan-*")
 	if err != nil {
 		return err
@@ -77,13 +131,9 @@ func (a *app) scanToFile(cmd *cobra.Command, s *table.Snapshot, options table.Sc
 			err = errors.Join(err, os.Remove(f.Name()))
 		}
 	}()
-	rows, err := s.Export(cmd.Context(), options, f)
+	_, err = s.Export(ctx, options, f)
 	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	if err := os.Rename(f.Name(), name); err != nil {
-		return err
-	}
-	fmt.Fprintf(a.stderr, "wrote %s rows to %s\n", number(rows), name)
-	return nil
+	return os.Rename(f.Name(), name)
 }
