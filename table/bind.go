@@ -13,7 +13,7 @@ import (
 type bound struct {
 	*column
 	values   arrow.Array // nil when the record has no such column: all null
-	offsets  func(i int) (start, end int64)
+	offsets  []int32     // of lists and maps: where the items of each begin, and behind it where the last end
 	children []*bound
 }
 
@@ -47,14 +47,14 @@ func (c *column) bind(values arrow.Array) (*bound, error) {
 		if !ok {
 			return nil, c.mismatch(values)
 		}
-		b.offsets = list.ValueOffsets
+		b.offsets = list.Offsets()[list.Offset():]
 		return b, b.bindChildren(list.ListValues())
 	case schema.Map:
 		m, ok := values.(*array.Map)
 		if !ok {
 			return nil, c.mismatch(values)
 		}
-		b.offsets = m.ValueOffsets
+		b.offsets = m.Offsets()[m.Offset():]
 		return b, b.bindChildren(m.Keys(), m.Items())
 	default:
 		return b, c.checkLeaf(values)

@@ -195,7 +195,8 @@ func (s *decimalBounds) high(b []byte, _ int) ([]byte, bool) {
 type stringBounds struct {
 	units          int // of the longest bound, in UTF-16 units
 	min, max       []byte
-	minKey, maxKey uint64 // their first eight bytes
+	shared         int    // bytes with which both begin
+	minKey, maxKey uint64 // of what is behind these
 	some           bool
 }
 
@@ -213,21 +214,33 @@ func key(v []byte) uint64 {
 	return k << (8 * (8 - len(v)))
 }
 
-// take takes in a value, which it copies if it has to.
+// take takes in a value, which it copies if it has to. Most begin as both bounds do, and are between them soon after.
 func (s *stringBounds) take(v []byte) {
-	k := key(v)
-	if !s.some {
-		v = beginning(v, s.units)
-		s.min, s.max = append(s.min[:0], v...), append(s.max[:0], v...)
-		s.minKey, s.maxKey, s.some = k, k, true
+	if s.some && len(v) >= s.shared && string(v[:s.shared]) == string(s.min[:s.shared]) {
+		if k := key(v[s.shared:]); s.minKey < k && k < s.maxKey {
+			return
+		}
+	}
+	s.widen(v)
+}
+
+// widen takes in a value that may be outside.
+func (s *stringBounds) widen(v []byte) {
+	below, above := !s.some || bytes.Compare(v, s.min) < 0, !s.some || bytes.Compare(v, s.max) > 0
+	if !below && !above {
 		return
 	}
-	if k < s.minKey || k == s.minKey && bytes.Compare(v, s.min) < 0 {
-		s.min, s.minKey = append(s.min[:0], beginning(v, s.units)...), k
+	v = beginning(v, s.units)
+	if below {
+		s.min = append(s.min[:0], v...)
 	}
-	if k > s.maxKey || k == s.maxKey && bytes.Compare(v, s.max) > 0 {
-		s.max, s.maxKey = append(s.max[:0], beginning(v, s.units)...), k
+	if above {
+		s.max = append(s.max[:0], v...)
 	}
+	s.some = true
+	for s.shared = 0; s.shared < min(len(s.min), len(s.max)) && s.min[s.shared] == s.max[s.shared]; s.shared++ {
+	}
+	s.minKey, s.maxKey = key(s.min[s.shared:]), key(s.max[s.shared:])
 }
 
 func (s *stringBounds) merge(o *stringBounds) {

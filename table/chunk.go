@@ -27,7 +27,7 @@ type chunk struct {
 	nulls   int64
 	def     []uint8 // absent as long as no value is
 	rep     []uint8 // of leaves in lists
-	present []int32 // scratch
+	scratch []int32
 
 	// The pages before it.
 	pages    blocks // each page behind its header
@@ -88,17 +88,17 @@ func (k *chunk) beginGroup() {
 
 // add takes in entries, which are indexes of the array.
 func (k *chunk) add(values arrow.Array, e entries) {
-	present := e.at
-	if e.absent > 0 {
-		present = k.present[:0]
-		for _, at := range e.at {
-			if at >= 0 {
-				present = append(present, at)
-			}
-		}
-		k.present = present
+	k.rep = append(k.rep, e.rep...)
+	if k.nulls == 0 && e.absent > 0 {
+		k.def = appendTimes(k.def, uint8(k.leaf.maxDef), k.levels)
 	}
-	k.addLevels(e, uint8(k.leaf.maxDef))
+	present := e.at
+	switch {
+	case e.absent > 0:
+		present = k.present(e.at)
+	case k.nulls > 0:
+		k.def = appendTimes(k.def, uint8(k.leaf.maxDef), len(e.at))
+	}
 	if len(present) > 0 {
 		k.values.add(values, present)
 	}
@@ -107,27 +107,27 @@ func (k *chunk) add(values arrow.Array, e entries) {
 	k.nulls += int64(e.absent)
 }
 
-func (k *chunk) addLevels(e entries, there uint8) {
-	k.rep = append(k.rep, e.rep...)
-	switch {
-	case e.absent == 0 && k.nulls == 0: // nothing is absent yet
-		return
-	case k.nulls == 0:
-		k.def = appendTimes(k.def, there, k.levels)
+// present appends the definition levels of entries, and returns those that are not absent.
+func (k *chunk) present(at []int32) []int32 {
+	n := len(k.def)
+	k.def = slices.Grow(k.def, len(at))[:n+len(at)]
+	k.scratch = slices.Grow(k.scratch[:0], len(at))[:len(at)]
+	def, there, present := k.def[n:], int32(k.leaf.maxDef), k.scratch
+	n = 0
+	for i, index := range at {
+		absent := index >> 31 // all ones, or zeros: a branch would often go the wrong way
+		def[i] = uint8(there&^absent | definition(index)&absent)
+		present[n] = index
+		n += 1 + int(absent)
 	}
-	if e.absent == 0 {
-		k.def = appendTimes(k.def, there, len(e.at))
-		return
-	}
-	for _, at := range e.at {
-		k.def = append(k.def, definition(at, there))
-	}
+	return present[:n]
 }
 
 func appendTimes(b []uint8, level uint8, times int) []uint8 {
-	b = slices.Grow(b, times)
-	for range times {
-		b = append(b, level)
+	n := len(b)
+	b = slices.Grow(b, times)[:n+times]
+	for i := range b[n:] {
+		b[n+i] = level
 	}
 	return b
 }

@@ -29,8 +29,24 @@ func TestHybridIsWhatOthersDecode(t *testing.T) {
 			if len(got) < len(values) || len(got) > len(values)+7 || !slices.Equal(recast[int32](got[:len(values)]), signed(values)) {
 				t.Fatalf("width %d: %v comes back as %v", width, values, got)
 			}
+			if width <= 8 && !bytes.Equal(appendHybrid(nil, narrowed(values), width), appendHybrid(nil, values, width)) {
+				t.Fatalf("width %d: %v is encoded in another way as bytes", width, values)
+			}
 		}
 	}
+	for width := range 33 {
+		if b := appendHybrid(nil, make([]uint32, 1000), width); len(b) > 6 {
+			t.Errorf("width %d: a thousand times the same takes %d bytes", width, len(b))
+		}
+	}
+}
+
+func narrowed(values []uint32) []uint8 {
+	out := make([]uint8, len(values))
+	for i, v := range values {
+		out[i] = uint8(v)
+	}
+	return out
 }
 
 func signed(values []uint32) []int32 {
@@ -81,6 +97,16 @@ func TestRowsComeBackInEachEncodingAndCodec(t *testing.T) {
 				t.Errorf("%s, %s: rows differ: %v", encoding, codec, err)
 			}
 		}
+	}
+}
+
+// TestSlicesOfRecordsMakeTheSameFiles writes records that begin and end within the bytes of bitmaps.
+func TestSlicesOfRecordsMakeTheSameFiles(t *testing.T) {
+	s := parseSchema(t, "m:boolean,n:boolean NOT NULL,x:int,u:double,q:string,l:array<boolean>,k:map<string,array<int>>,j:struct<b:boolean,a:array<long>>")
+	rec := randomRecord(rand.New(rand.NewPCG(13, 13)), s, 5000)
+	want := writtenFile(t, s, nil, rec)
+	if !bytes.Equal(writtenFile(t, s, nil, slicesOf(rec, 3, 16, 17, 700, 2111, 4997)...), want) {
+		t.Error("the file is another than that of the whole record")
 	}
 }
 

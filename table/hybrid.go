@@ -4,28 +4,44 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/bits"
+	"slices"
 	"unsafe"
 )
 
-// appendHybrid appends numbers of at most width bits (0 to 32) in Parquet's hybrid of runs and bit-packed groups
-// (Encodings.md, "RLE / Bit-Packing Hybrid"), without a length in front.
+// appendHybrid appends numbers of at most width bits (0 to 32) in Parquet's hybrid of runs and bit-packed groups of eight
+// (Encodings.md, "RLE / Bit-Packing Hybrid"), without a length in front. Runs begin where groups do.
 func appendHybrid[T uint8 | uint32](b []byte, values []T, width int) []byte {
 	literal := 0 // what is not appended yet begins here
-	for i := 0; i < len(values); {
-		end := i + 1
-		for end < len(values) && values[end] == values[i] {
-			end++
-		}
-		// Groups are of eight, so that the numbers before a run may have to be filled up from it.
-		fill := -(i - literal) & 7
-		if end-i >= fill+8 {
-			b = appendPacked(b, values[literal:i+fill], width)
-			b = appendRun(b, end-i-fill, uint32(values[i]), width)
-			literal = end
+	for i := 0; i+groupSize <= len(values); {
+		end := i + groupSize
+		if uniform((*[groupSize]T)(values[i:])) {
+			for end < len(values) && values[end] == values[i] {
+				end++
+			}
+			if end < len(values) {
+				end -= (end - i) % groupSize
+			}
+			if runPays(end-i, width) {
+				b = appendPacked(b, values[literal:i], width)
+				b = appendRun(b, end-i, uint32(values[i]), width)
+				literal = end
+			}
 		}
 		i = end
 	}
 	return appendPacked(b, values[literal:], width)
+}
+
+// groupSize is the number of values in a bit-packed group.
+const groupSize = 8
+
+// runPays says whether a run of so many values is shorter than their groups: it takes some four bytes, with the header of what comes after.
+func runPays(times, width int) bool { return width == 0 || times/groupSize*width > 4 }
+
+// uniform says whether the values are all the same. It does not branch: with few different values, it would take the wrong way all the time.
+func uniform[T uint8 | uint32](g *[groupSize]T) bool {
+	first := g[0]
+	return (first^g[1])|(first^g[2])|(first^g[3])|(first^g[4])|(first^g[5])|(first^g[6])|(first^g[7]) == 0
 }
 
 // appendRun appends the same number so many times.
@@ -37,28 +53,56 @@ func appendRun(b []byte, times int, value uint32, width int) []byte {
 	return b
 }
 
-// appendPacked appends numbers bit by bit; those that lack to the last group of eight are zeros.
+// appendPacked appends numbers bit by bit; those that lack to the last group are zeros.
 func appendPacked[T uint8 | uint32](b []byte, values []T, width int) []byte {
 	if len(values) == 0 {
 		return b
 	}
-	groups := (len(values) + 7) / 8
+	groups := (len(values) + groupSize - 1) / groupSize
 	b = binary.AppendUvarint(b, uint64(groups)<<1|1)
-	end := len(b) + groups*width
-	pending, filled := uint64(0), 0
+	start, end := len(b), len(b)+groups*width
+	b = slices.Grow(b, groups*width+8)[:end+8] // a group of eight bytes or fewer is stored as eight
+	if width > 8 {
+		packWide(b[start:end], values, width)
+		return b[:end]
+	}
+	to := b[start:]
+	for len(values) >= groupSize {
+		binary.LittleEndian.PutUint64(to, packed((*[groupSize]T)(values), width))
+		values, to = values[groupSize:], to[width:]
+	}
+	if len(values) > 0 {
+		var last [groupSize]T
+		copy(last[:], values)
+		binary.LittleEndian.PutUint64(to, packed(&last, width))
+	}
+	return b[:end]
+}
+
+// packed is a group of numbers of at most eight bits.
+func packed[T uint8 | uint32](g *[groupSize]T, width int) uint64 {
+	w := uint(width) & 15
+	low := uint64(g[0]) | uint64(g[1])<<w | uint64(g[2])<<(2*w) | uint64(g[3])<<(3*w)
+	high := uint64(g[4]) | uint64(g[5])<<w | uint64(g[6])<<(2*w) | uint64(g[7])<<(3*w)
+	return low | high<<(4*w)
+}
+
+// packWide fills the bytes with numbers, and with zeros behind.
+func packWide[T uint8 | uint32](to []byte, values []T, width int) {
+	pending, filled, n := uint64(0), 0, 0
 	for _, v := range values {
 		pending |= uint64(v) << filled
 		if filled += width; filled >= 32 {
-			b = binary.LittleEndian.AppendUint32(b, uint32(pending))
+			binary.LittleEndian.PutUint32(to[n:], uint32(pending))
 			pending >>= 32
 			filled -= 32
+			n += 4
 		}
 	}
-	for len(b) < end {
-		b = append(b, byte(pending))
+	for ; n < len(to); n++ {
+		to[n] = byte(pending)
 		pending >>= 8
 	}
-	return b[:end]
 }
 
 var errShortRuns = fmt.Errorf("its levels or indices end too early: %w", errDamaged)

@@ -2,7 +2,6 @@ package table
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/parquet-go/parquet-go/format"
 
@@ -166,7 +165,7 @@ func (l *layout) absentIn(at int, p *decodedPage) int {
 	}
 	n := 0
 	for i, rep := range p.rep {
-		if rep == 0 && definition(p.at[i], math.MaxUint8) < uint8(c.def) {
+		if at := p.at[i]; rep == 0 && at < 0 && definition(at) < int32(c.def) {
 			n++
 		}
 	}

@@ -1,10 +1,6 @@
 package table
 
-import (
-	"fmt"
-
-	"github.com/apache/arrow/go/v17/arrow/bitutil"
-)
+import "fmt"
 
 // NotNullError says that a row has no value where the table's schema demands one.
 type NotNullError struct {
@@ -28,13 +24,8 @@ type entries struct {
 // absentAt is the entry of a value that is absent at a definition level.
 func absentAt(def int) int32 { return int32(-def - 1) }
 
-// definition is the definition level of an entry, of a column whose values are there at the level def.
-func definition(at int32, def uint8) uint8 {
-	if at < 0 {
-		return uint8(-at - 1)
-	}
-	return def
-}
+// definition is the definition level of an entry that is absent.
+func definition(at int32) int32 { return -at - 1 }
 
 // shredder takes rows apart into the entries of their leaves: the striping of the Dremel paper, a whole column at a
 // time. Different top-level columns may be taken apart at the same time.
@@ -95,12 +86,14 @@ func (s *shredder) dropNulls(b *bound, e entries) entries {
 		return e
 	}
 	valid, offset := b.values.NullBitmapBytes(), b.values.Data().Offset()
+	nulls := int32(0)
 	for i, at := range e.at {
-		if at >= 0 && bitutil.BitIsNotSet(valid, offset+int(at)) {
-			e.at[i] = null
-			e.absent++
-		}
+		bit := uint(offset + int(max(at, 0)))
+		isNull := (int32(valid[bit/8]>>(bit%8))&1 - 1) &^ (at >> 31) // all ones, or zeros: a branch would often go the wrong way
+		e.at[i] = at&^isNull | null&isNull
+		nulls -= isNull
 	}
+	e.absent += int(nulls)
 	return e
 }
 
@@ -108,25 +101,26 @@ func (s *shredder) dropNulls(b *bound, e entries) entries {
 func (s *shredder) items(b *bound, e entries) entries {
 	own := &s.scratch[b.node]
 	items, reps := own.items[:0], own.rep[:0]
+	empty, inside := absentAt(b.def), uint8(b.column.rep)
 	absent := 0
 	for i, list := range e.at {
 		rep := uint8(0)
 		if e.rep != nil {
 			rep = e.rep[i]
 		}
-		start, end := int64(0), int64(0)
+		start, end := int32(0), int32(0)
 		if list >= 0 {
-			start, end = b.offsets(int(list))
-			list = absentAt(b.def)
+			start, end = b.offsets[list], b.offsets[list+1]
+			list = empty
 		}
 		if start == end {
 			items, reps = append(items, list), append(reps, rep)
 			absent++
 			continue
 		}
-		for item := start; item < end; item++ {
-			items, reps = append(items, int32(item)), append(reps, rep)
-			rep = uint8(b.column.rep)
+		items, reps = append(items, start), append(reps, rep)
+		for item := start + 1; item < end; item++ {
+			items, reps = append(items, item), append(reps, inside)
 		}
 	}
 	own.items, own.rep = items, reps
@@ -166,13 +160,13 @@ func (b *bound) lacks(i int) (path string, lacks bool) {
 	if b.null(i) {
 		return b.path, !b.nullable
 	}
-	start, end := int64(i), int64(i)+1
+	start, end := i, i+1
 	if b.offsets != nil {
-		start, end = b.offsets(i)
+		start, end = int(b.offsets[i]), int(b.offsets[i+1])
 	}
 	for _, child := range b.children {
 		for at := start; at < end; at++ {
-			if path, lacks := child.lacks(int(at)); lacks {
+			if path, lacks := child.lacks(at); lacks {
 				return path, true
 			}
 		}

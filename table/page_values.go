@@ -78,8 +78,8 @@ type taker[T any] func(to []T, a arrow.Array, at []int32) []T
 func same[T any](values func(arrow.Array) []T) taker[T] {
 	return func(to []T, a arrow.Array, at []int32) []T {
 		from := values(a)
-		if first, last := at[0], at[len(at)-1]; int(last-first) == len(at)-1 {
-			return append(to, from[first:last+1]...)
+		if consecutive(at) {
+			return append(to, from[at[0]:][:len(at)]...)
 		}
 		for _, i := range at {
 			to = append(to, from[i])
@@ -87,6 +87,9 @@ func same[T any](values func(arrow.Array) []T) taker[T] {
 		return to
 	}
 }
+
+// consecutive says whether indexes, which are ascending, leave none out.
+func consecutive(at []int32) bool { return int(at[len(at)-1]-at[0]) == len(at)-1 }
 
 // widen takes from arrays of smaller numbers.
 func widen[S int8 | int16](values func(arrow.Array) []S) taker[int32] {
@@ -196,12 +199,16 @@ func (v *floats[T]) add(a arrow.Array, at []int32) {
 	n := len(v.values)
 	v.values = v.take(v.values, a, at)
 	low, high := T(math.Inf(1)), T(math.Inf(-1))
-	for _, x := range v.values[n:] {
+	for _, x := range v.values[n:] { // the functions min and max are slower, because they look for signs of zeros and NaN
+		if x < low {
+			low = x
+		}
+		if x > high {
+			high = x
+		}
 		if x != x {
 			v.ofPage.nan = true
-			continue
 		}
-		low, high = min(low, x), max(high, x)
 	}
 	v.ofPage.min, v.ofPage.max = min(v.ofPage.min, float64(low)), max(v.ofPage.max, float64(high))
 }
@@ -235,18 +242,26 @@ type booleans struct {
 }
 
 func (v *booleans) add(a arrow.Array, at []int32) {
-	from := a.(*array.Boolean)
-	for _, i := range at {
-		if v.n%8 == 0 {
-			v.bits = append(v.bits, 0)
-		}
-		x := from.Value(int(i))
-		if x {
-			v.bits[v.n/8] |= bitutil.BitMask[v.n%8]
-		}
-		v.ofPage[btoi(x)] = true
-		v.n++
+	data := a.Data()
+	from, offset := data.Buffers()[1].Bytes(), data.Offset()
+	for len(v.bits) < (v.n+len(at)+7)/8 {
+		v.bits = append(v.bits, 0)
 	}
+	trues := 0
+	if first := int(at[0]); consecutive(at) {
+		bitutil.CopyBitmap(from, offset+first, len(at), v.bits, v.n)
+		trues = bitutil.CountSetBits(from, offset+first, len(at))
+	} else {
+		for i, index := range at {
+			bit, to := uint(offset)+uint(index), uint(v.n+i)
+			x := from[bit/8] >> (bit % 8) & 1
+			v.bits[to/8] |= x << (to % 8)
+			trues += int(x)
+		}
+	}
+	v.n += len(at)
+	v.ofPage[0] = v.ofPage[0] || trues < len(at)
+	v.ofPage[1] = v.ofPage[1] || trues > 0
 }
 
 func btoi(b bool) int {

@@ -61,6 +61,19 @@ func (k *known) about(values arrow.Array) {
 	k.of, k.numbers = values.Data(), append(k.numbers, make([]uint32, values.Len())...)
 }
 
+// appendNumbers appends the numbers of values of the page, up to the first whose number is not known.
+func (k *known) appendNumbers(ids []uint32, indices, at []int32) []uint32 {
+	numbers := k.numbers
+	for _, i := range at {
+		number := numbers[indices[i]]
+		if number == 0 {
+			break
+		}
+		ids = append(ids, number-1)
+	}
+	return ids
+}
+
 func (k *known) forget() {
 	k.of, k.numbers = nil, k.numbers[:0]
 	if 4*cap(k.numbers) > spareDictionary {
@@ -89,14 +102,37 @@ func (v *texts) add(a arrow.Array, at []int32) {
 	if d, ok := a.(*array.Dictionary); ok {
 		v.addIndexed(d, at)
 	} else {
-		from := textsOf(a)
-		for _, i := range at {
-			v.take(from.at(i))
-		}
+		v.addTexts(textsOf(a), at)
 	}
 	if v.dict != nil && v.pages == 0 && len(v.ids) >= fewTexts && 20*v.dict.len() > 19*len(v.ids) {
 		v.giveUp()
 	}
+}
+
+func (v *texts) addTexts(from arrayTexts, at []int32) {
+	for n, i := range at {
+		if v.dict == nil {
+			v.appendAll(from, at[n:])
+			return
+		}
+		v.take(from.at(i))
+	}
+}
+
+// appendAll takes in texts while there is no dictionary.
+func (v *texts) appendAll(from arrayTexts, at []int32) {
+	bytes, lengths := v.bytes, v.lengths
+	for _, i := range at {
+		text := from.at(i)
+		v.ofPage.take(text)
+		if v.compact {
+			lengths = append(lengths, int32(len(text)))
+		} else {
+			bytes = binary.LittleEndian.AppendUint32(bytes, uint32(len(text)))
+		}
+		bytes = append(bytes, text...)
+	}
+	v.bytes, v.lengths = bytes, lengths
 }
 
 // addIndexed takes in values of an array that has a dictionary of its own.
@@ -104,14 +140,19 @@ func (v *texts) addIndexed(a *array.Dictionary, at []int32) {
 	v.known.about(a.Dictionary())
 	from := textsOf(a.Dictionary())
 	indices := arrow.Int32Traits.CastFromBytes(a.Data().Buffers()[1].Bytes())[a.Data().Offset():]
-	for _, i := range at {
-		index := indices[i]
-		switch number := v.known.numbers[index]; {
-		case number == 0:
+	for len(at) > 0 {
+		if v.dict != nil {
+			n := len(v.ids)
+			v.ids = v.known.appendNumbers(v.ids, indices, at)
+			if at = at[len(v.ids)-n:]; len(at) == 0 {
+				return
+			}
+		}
+		index := indices[at[0]]
+		at = at[1:]
+		if v.known.numbers[index] == 0 {
 			v.known.numbers[index] = v.take(from.at(index)) + 1
-		case v.dict != nil:
-			v.ids = append(v.ids, number-1)
-		default:
+		} else {
 			v.append(from.at(index))
 		}
 	}
