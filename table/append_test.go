@@ -365,7 +365,7 @@ func TestCreateIsCheckedForAllFaultsAtOnce(t *testing.T) {
 		PartitionColumns: []string{"bin", "nope", "nope"},
 		Properties: map[string]string{
 			"delta.enableChangeDataFeed": "true", "delta.enableDeletionVectors": "false", codecProperty: "lzo", targetSizeProperty: "huge",
-			statsLeavesProperty: "x", "delta.appendOnly": "true", "own.key": "1", "delta.constraints.c": "a > 0",
+			"delta.dataSkippingNumIndexedCols": "x", "delta.appendOnly": "true", "own.key": "1", "delta.constraints.c": "a > 0",
 		},
 	}
 	err := c.Check()
@@ -374,7 +374,7 @@ func TestCreateIsCheckedForAllFaultsAtOnce(t *testing.T) {
 	}
 	for _, want := range []string{
 		`"a b"`, "bin: its type is binary", "nope: there is no such column", "e.element is a struct without fields",
-		"delta.enableChangeDataFeed", "lzo", "huge", statsLeavesProperty, "delta.constraints.c",
+		"delta.enableChangeDataFeed", "lzo", "huge", "delta.dataSkippingNumIndexedCols", "delta.constraints.c",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is missing in %v", want, err)

@@ -9,6 +9,7 @@ import (
 	"github.com/parquet-go/parquet-go/bloom"
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/sluicedata/sluice/commitlog"
 	"github.com/sluicedata/sluice/schema"
 )
 
@@ -52,7 +53,7 @@ func findColumn(columns []*column, path string) *column {
 // checkBloom says why not all columns that the properties name can have Bloom filters, or nil.
 func checkBloom(columns []*column, properties map[string]string) error {
 	var faults []error
-	for _, path := range splitNames(properties[bloomProperty]) {
+	for _, path := range commitlog.ColumnNames(properties[bloomProperty]) {
 		faults = append(faults, bloomFault(columns, path))
 	}
 	return errors.Join(faults...)

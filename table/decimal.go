@@ -1,12 +1,11 @@
 package table
 
 import (
-	"errors"
 	"math/big"
-	"strconv"
-	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow/decimal128"
+
+	"github.com/sluicedata/sluice/schema"
 )
 
 // Decimal is an exact decimal number: Unscaled / 10^Scale.
@@ -35,38 +34,11 @@ func appendDecimal(b []byte, unscaled decimal128.Num, scale int) []byte {
 	return append(b, digits[point:]...)
 }
 
-var (
-	errNoNumber  = errors.New("it is not a decimal number")
-	errNotFitted = errors.New("its digits do not fit into the type")
-)
-
-// parseDecimal reads a decimal number, with or without exponent, exactly into the scale.
+// parseDecimal reads a decimal number exactly into the scale.
 func parseDecimal(s string, scale int) (Value, error) {
-	mantissa, exponent := s, 0
-	if i := strings.IndexAny(s, "eE"); i >= 0 {
-		var err error
-		if exponent, err = strconv.Atoi(s[i+1:]); err != nil {
-			return nil, errNoNumber
-		}
-		mantissa = s[:i]
-	}
-	whole, fraction, _ := strings.Cut(mantissa, ".")
-	unscaled, ok := new(big.Int).SetString(whole+fraction, 10)
-	if !ok || strings.ContainsAny(fraction, "+-_") || strings.Contains(whole, "_") || len(s) > 100 || exponent < -100 || exponent > 100 {
-		return nil, errNoNumber
-	}
-	shift := exponent - len(fraction) + scale
-	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(shift, -shift))), nil)
-	if shift >= 0 {
-		unscaled.Mul(unscaled, power)
-	} else {
-		var rest big.Int
-		if unscaled.QuoRem(unscaled, power, &rest); rest.Sign() != 0 {
-			return nil, errNotFitted
-		}
-	}
-	if unscaled.BitLen() > 127 {
-		return nil, errNotFitted
+	unscaled, err := schema.ParseDecimal(s, scale)
+	if err != nil {
+		return nil, err
 	}
 	return Decimal{decimal128.FromBigInt(unscaled), scale}, nil
 }

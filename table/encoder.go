@@ -11,6 +11,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/sluicedata/sluice/commitlog"
 	"github.com/sluicedata/sluice/schema"
 )
 
@@ -38,6 +39,7 @@ type layout struct {
 	codec   codec
 	compact bool
 	choice  statsChoice
+	chosen  map[string]struct{} // paths that have statistics
 	footer  format.FileMetaData // of an empty file
 
 	groupBytes int64 // of a row group, in the memory that it takes: most of it is compressed
@@ -65,6 +67,7 @@ func newLayout(t *schema.Type, properties map[string]string, engine string, zstd
 		return nil, err
 	}
 	l.columns, l.nodes = columnsOf(t)
+	l.chosen = l.choice.Of(t)
 	// The schema's elements and the columns' order are what parquet-go makes of them.
 	s := parquetSchema(t)
 	var empty bytes.Buffer
@@ -88,7 +91,7 @@ func newLayout(t *schema.Type, properties map[string]string, engine string, zstd
 		})
 	}
 	l.counted = counted(l.columns, len(l.leaves))
-	for _, path := range splitNames(properties[bloomProperty]) {
+	for _, path := range commitlog.ColumnNames(properties[bloomProperty]) {
 		if bloomFault(l.columns, path) == nil {
 			l.leaves[findColumn(l.columns, path).firstLeaf].filtered = true
 		}

@@ -141,73 +141,12 @@ func parseText(t *schema.Type, s string) (Value, error) {
 	case schema.Decimal:
 		return parseDecimal(s, t.Scale)
 	case schema.Date:
-		return parseDate(s)
+		return schema.ParseDate(s)
 	case schema.Timestamp, schema.TimestampNTZ:
-		return parseTimestamp(s)
+		return schema.ParseTimestamp(s)
 	case schema.Binary:
 		return s, nil
 	default:
 		return nil, fmt.Errorf("the type cannot name a partition")
 	}
-}
-
-// parseDate returns days since the epoch.
-func parseDate(s string) (Value, error) {
-	if i := strings.IndexAny(s, " T"); i > 0 {
-		s = s[:i] // some writers add a time of day
-	}
-	year, rest, err := cutYear(s)
-	if err != nil {
-		return nil, err
-	}
-	t, err := time.Parse("-01-02", rest)
-	if err != nil {
-		return nil, err
-	}
-	full := time.Date(year, t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
-	if full.Day() != t.Day() { // the 29th of February of another year
-		return nil, fmt.Errorf("no such day")
-	}
-	return full.Unix() / 86400, nil
-}
-
-// cutYear takes a year of any length and sign from the front of a date.
-func cutYear(s string) (year int, rest string, err error) {
-	sign := 1
-	switch {
-	case strings.HasPrefix(s, "-"):
-		sign, s = -1, s[1:]
-	case strings.HasPrefix(s, "+"):
-		s = s[1:]
-	}
-	i := strings.IndexByte(s, '-')
-	if i < 4 || i > 6 {
-		return 0, "", fmt.Errorf("no year in front")
-	}
-	year, err = strconv.Atoi(s[:i])
-	return sign * year, s[i:], err
-}
-
-// parseTimestamp returns microseconds since the epoch; without a zone in it, the text is in UTC.
-func parseTimestamp(s string) (Value, error) {
-	year, rest, err := cutYear(s)
-	if err != nil {
-		return nil, err
-	}
-	for _, layout := range []string{
-		"-01-02 15:04:05.999999999", "-01-02T15:04:05.999999999Z07:00", "-01-02T15:04:05.999999999",
-		"-01-02 15:04:05.999999999Z07:00", "-01-02",
-	} {
-		t, err := time.Parse(layout, rest)
-		if err != nil {
-			continue
-		}
-		_, offset := t.Zone()
-		full := time.Date(year, t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
-		if full.Day() != t.Day() {
-			return nil, fmt.Errorf("no such day")
-		}
-		return full.UnixMicro() - int64(offset)*1_000_000, nil
-	}
-	return nil, fmt.Errorf("it is neither yyyy-MM-dd HH:mm:ss.SSSSSS nor ISO 8601")
 }

@@ -20,8 +20,7 @@ type columnStats struct {
 
 // stats returns those of the rows in the file that has just ended.
 func (e *encoder) stats() *stats {
-	choice := e.layout.choice
-	s := &stats{columns: e.columnStats(e.layout.columns, choice.chosen(e.layout.columns)), prefix: choice.prefix}
+	s := &stats{columns: e.columnStats(e.layout.columns, e.layout.chosen), prefix: e.layout.choice.prefix}
 	for _, g := range e.groups {
 		s.rows += g.rows
 	}

@@ -113,7 +113,7 @@ func TestStatisticsAgreeWithBruteForce(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 2))
 			s := randomStruct(r, 1+r.IntN(6), 2)
 			first, second := randomRecord(r, s, 1+r.IntN(30)), randomRecord(r, s, r.IntN(10))
-			stats := fileStats(t, s, map[string]string{statsLeavesProperty: "-1"}, first, second)
+			stats := fileStats(t, s, map[string]string{"delta.dataSkippingNumIndexedCols": "-1"}, first, second)
 			want := make(map[string]*oracle)
 			for _, rec := range []arrow.Record{first, second} {
 				for c, f := range s.Fields {
@@ -297,47 +297,6 @@ func TestStringBoundsAreRoundedOutwards(t *testing.T) {
 	}
 	if _, ok := minPrefix([]byte("a\xff"), 32); ok {
 		t.Error("a bound from what is no UTF-8")
-	}
-}
-
-func TestStatisticsCoverTheColumnsAskedFor(t *testing.T) {
-	s := schema.StructOf(
-		schema.Field{Name: "a", Type: schema.Of(schema.Long), Nullable: true},
-		schema.Field{Name: "s", Nullable: true, Type: schema.StructOf(
-			schema.Field{Name: "x", Type: schema.Of(schema.Long), Nullable: true},
-			schema.Field{Name: "y", Type: schema.ArrayOf(schema.Of(schema.Long)), Nullable: true})},
-		schema.Field{Name: "b,c", Type: schema.Of(schema.Long), Nullable: true},
-		schema.Field{Name: "d", Type: schema.Of(schema.Long), Nullable: true},
-	)
-	columns, _ := columnsOf(s)
-	for name, tc := range map[string]struct {
-		properties map[string]string
-		want       []string
-	}{
-		"default":      {nil, []string{"a", "s.x", "s.y", "b,c", "d"}},
-		"none":         {map[string]string{statsLeavesProperty: "0"}, nil},
-		"first two":    {map[string]string{statsLeavesProperty: "2"}, []string{"a", "s.x"}},
-		"all":          {map[string]string{statsLeavesProperty: "-1"}, []string{"a", "s.x", "s.y", "b,c", "d"}},
-		"named":        {map[string]string{statsColumnsProperty: "d, s.x", statsLeavesProperty: "0"}, []string{"s.x", "d"}},
-		"named struct": {map[string]string{statsColumnsProperty: "s"}, []string{"s.x", "s.y"}},
-		"quoted":       {map[string]string{statsColumnsProperty: "`b,c`,`s`.`y`"}, []string{"s.y", "b,c"}},
-		"named none":   {map[string]string{statsColumnsProperty: ""}, nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			choice, err := statsChoiceOf(tc.properties)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := choice.chosen(columns)
-			if len(got) != len(tc.want) {
-				t.Errorf("got %v, want %v", got, tc.want)
-			}
-			for _, path := range tc.want {
-				if _, ok := got[path]; !ok {
-					t.Errorf("%s is missing in %v", path, got)
-				}
-			}
-		})
 	}
 }
 
