@@ -1,6 +1,6 @@
-// Package schema holds Delta Lake's types in their three spellings: the JSON of the table's log (PROTOCOL.md, "Schema
-// Serialization Format"), Spark's DDL for people (struct<os:string,screen_w:int>), and Arrow for the columns that travel
-// between Sluice's parts.
+// Package schema holds Delta Lake's types in their four spellings: the JSON of the table's log (PROTOCOL.md, "Schema
+// Serialization Format"), Spark's DDL for people (struct<os:string,screen_w:int>), Arrow for the columns that travel between
+// Sluice's parts, and the leaves of Parquet files. It also reads their values where they are texts.
 //
 // It is the bottom of the tree beside storage: commitlog parses metaData with it, pipeline the columns of its file, format
 // and table build and check Arrow records by it. A Type is a value; nothing here does I/O.

@@ -61,7 +61,7 @@ func (l *leaf) width() int {
 	case format.Int64, format.Double:
 		return 8
 	case format.FixedLenByteArray:
-		return decimalBytes(l.typ.Precision)
+		return schema.DecimalBytes(l.typ.Precision)
 	default:
 		return 0
 	}

@@ -312,7 +312,7 @@ func newDecimals(t *schema.Type) *decimals {
 	case t.Precision <= 18:
 		v.width = 8
 	default:
-		v.width = decimalBytes(t.Precision)
+		v.width = schema.DecimalBytes(t.Precision)
 	}
 	return v
 }
