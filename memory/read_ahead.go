@@ -18,6 +18,12 @@ func (a *Account) ReadAhead() *ReadAhead {
 
 // Reserve waits until the job may hold so many bytes more.
 func (r *ReadAhead) Reserve(ctx context.Context, job int, bytes int64) error {
+	return r.Extend(ctx, job, 0, bytes)
+}
+
+// Extend is Reserve for a job that gives back nothing of own, which it holds already, before it has these bytes, too: the
+// head gets them as soon as it holds no more than that.
+func (r *ReadAhead) Extend(ctx context.Context, job int, own, bytes int64) error {
 	b := r.account.budget
 	stop := context.AfterFunc(ctx, func() {
 		b.mu.Lock()
@@ -27,7 +33,7 @@ func (r *ReadAhead) Reserve(ctx context.Context, job int, bytes int64) error {
 	defer stop()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for r.account.held+bytes > r.account.share && (job != r.head || r.held[job] > 0) {
+	for r.account.held+bytes > r.account.share && (job != r.head || r.held[job] > own) {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}

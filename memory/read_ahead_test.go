@@ -68,3 +68,28 @@ func TestWhatIsSettledBehindTheEndOfAReadAheadDoesNotCount(t *testing.T) {
 		t.Errorf("room for %d bytes, want 10", room)
 	}
 }
+
+func TestHeadGoesOnWhenItHoldsOnlyWhatItCannotGiveBackYet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := New(10).Open("fetch", 10).ReadAhead()
+		if err := r.Reserve(t.Context(), 0, 10); err != nil { // 6 of these are emitted, 4 are half a record
+			t.Fatal(err)
+		}
+		granted := make(chan error, 2)
+		go func() { granted <- r.Extend(t.Context(), 0, 4, 20) }()
+		go func() { granted <- r.Extend(t.Context(), 1, 0, 1) }()
+		synctest.Wait()
+		if len(granted) != 0 {
+			t.Fatal("granted while something was yet to be given back")
+		}
+		r.Settle(0, -6)
+		synctest.Wait()
+		if len(granted) != 1 {
+			t.Fatalf("%d were granted, want that of the head alone", len(granted))
+		}
+		r.Settle(0, -24)
+		if first, second := <-granted, <-granted; first != nil || second != nil {
+			t.Error(first, second)
+		}
+	})
+}

@@ -194,6 +194,7 @@ func (p *Pipeline) source(o BuildOptions) (source.Source, error) {
 		return nil, err
 	}
 	cfg.Bookkeeping = p.seen
+	cfg.Memory = p.accounts.fetch
 	cfg.Now = o.Now
 	return files.New(cfg)
 }

@@ -45,7 +45,7 @@ func mebibytes(bytes int64) string { return fmt.Sprintf("%dMiB", (bytes+1<<20-1)
 // through codecs and connections, and for garbage.
 type accounts struct {
 	budget     *memory.Budget
-	fetch      *memory.Account // records of topics that wait to be decoded; nil for files
+	fetch      *memory.Account // records of topics, or of the files behind the one being read, that wait to be decoded
 	decode     *memory.Account // decoded rows
 	write      *memory.Account // rows and row groups on their way into the table, which also borrow all that is free
 	quarantine *memory.Account // and into the quarantine table; nil without
@@ -57,6 +57,8 @@ func (f *File) accounts() accounts {
 	a := accounts{budget: memory.New(data)}
 	if f.Source.Kafka != nil {
 		a.fetch = a.budget.Open("fetch", data/8)
+	} else {
+		a.fetch = a.budget.Open("fetch", data/16)
 	}
 	a.decode = a.budget.Open("decode", data/8)
 	a.write = a.budget.Open("write", data/4)

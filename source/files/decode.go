@@ -2,6 +2,7 @@ package files
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -50,32 +51,39 @@ type decoders struct {
 	zstd   *zstd.Decoder
 }
 
-// open returns the decoded bytes of r. What it returned before is no longer valid.
-func (d *decoders) open(e encoding, r io.Reader) (io.Reader, error) {
+// open returns the decoded bytes of r. What it returned before is no longer valid. The window of a zstd stream takes room
+// first.
+func (d *decoders) open(ctx context.Context, e encoding, r io.Reader, room *room) (io.Reader, error) {
 	switch e {
 	case gzipped:
 		return d.openGzip(r)
 	case zstandard:
-		return d.openZstd(r)
+		return d.openZstd(ctx, r, room)
 	default:
 		return r, nil
 	}
 }
 
-func (d *decoders) openGzip(r io.Reader) (io.Reader, error) {
+func (d *decoders) buffered(r io.Reader) *bufio.Reader {
 	if d.buffer == nil {
 		d.buffer = bufio.NewReaderSize(nil, readBuffer)
-		d.gzip = new(gzip.Reader)
 	}
 	d.buffer.Reset(r)
-	err := d.gzip.Reset(d.buffer)
+	return d.buffer
+}
+
+func (d *decoders) openGzip(r io.Reader) (io.Reader, error) {
+	if d.gzip == nil {
+		d.gzip = new(gzip.Reader)
+	}
+	err := d.gzip.Reset(d.buffered(r))
 	if err == io.EOF {
 		err = io.ErrUnexpectedEOF
 	}
 	return d.gzip, err
 }
 
-func (d *decoders) openZstd(r io.Reader) (io.Reader, error) {
+func (d *decoders) openZstd(ctx context.Context, r io.Reader, room *room) (io.Reader, error) {
 	if d.zstd == nil {
 		z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
@@ -83,12 +91,26 @@ func (d *decoders) openZstd(r io.Reader) (io.Reader, error) {
 		}
 		d.zstd = z
 	}
-	return d.zstd, d.zstd.Reset(r)
+	stream := d.buffered(r)
+	head, err := stream.Peek(zstd.HeaderMaxSize)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	if err := room.take(ctx, windowOf(head)); err != nil {
+		return nil, err
+	}
+	return d.zstd, d.zstd.Reset(stream)
 }
 
-func (d *decoders) close() {
-	if d.zstd != nil {
-		d.zstd.Close()
+// windowOf is how many bytes a zstd decoder keeps for the frame that begins like this: what its header says, and as much as
+// may be when it does not say so.
+func windowOf(head []byte) int64 {
+	var h zstd.Header
+	if err := h.Decode(head); err != nil || h.Skippable {
+		return maxWindow
 	}
-	*d = decoders{}
+	if h.SingleSegment {
+		return int64(min(h.FrameContentSize, maxWindow))
+	}
+	return int64(min(h.WindowSize, maxWindow))
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // bucket is a landing folder whose files have etags: the MD5 of their content.
-type bucket struct{ *memory }
+type bucket struct{ *inMemory }
 
 func (b bucket) tagged(info storage.Info) storage.Info {
 	sum := md5.Sum(b.objects[info.Key].body)
@@ -25,12 +25,12 @@ func (b bucket) tagged(info storage.Info) storage.Info {
 }
 
 func (b bucket) Stat(ctx context.Context, key string) (storage.Info, error) {
-	info, err := b.memory.Stat(ctx, key)
+	info, err := b.inMemory.Stat(ctx, key)
 	return b.tagged(info), err
 }
 
 func (b bucket) List(ctx context.Context, prefix, startAfter string, fn func(storage.Info) error) error {
-	return b.memory.List(ctx, prefix, startAfter, func(i storage.Info) error { return fn(b.tagged(i)) })
+	return b.inMemory.List(ctx, prefix, startAfter, func(i storage.Info) error { return fn(b.tagged(i)) })
 }
 
 // etagOne is the etag of "one\n".

@@ -21,7 +21,8 @@
 // into place in one step but is written where it lies is safe only as long as its writer never pauses for longer than
 // the settle time. A file is another one when its path, as the pipeline file writes it, is another one.
 //
-// Names that end in .gz and .zst are decoded; all members and frames of a file count.
+// Names that end in .gz and .zst are decoded; all members and frames of a file count. Several files are read at once, and
+// emitted one after the other.
 //
 // # Order and limits
 //
@@ -77,6 +78,7 @@ import (
 	"time"
 
 	"github.com/sluicedata/sluice/format"
+	"github.com/sluicedata/sluice/memory"
 	"github.com/sluicedata/sluice/storage"
 )
 
@@ -111,9 +113,14 @@ type Config struct {
 	Framer format.Framer
 	// Bookkeeping holds the seen log: a folder of the checkpoint that nothing else writes to.
 	Bookkeeping storage.Store
+	// Memory is what is read ahead is counted in, and its share the bound of that; nil is one of 16 MB of the source's own.
+	Memory *memory.Account
 	// Now tells the time that Settle is measured by; time.Now when nil.
 	Now func() time.Time
 }
+
+// ownMemory is that of a source which is given none, in bytes.
+const ownMemory = 16 << 20
 
 // Source reads a landing folder. It implements source.Source.
 type Source struct {
@@ -126,6 +133,8 @@ type Source struct {
 	now         func() time.Time
 
 	reader *reader
+	rates  rates // learned from the files that were read
+	memory *memory.Account
 	log    *seenLog
 
 	queue    []candidate    // waiting files of the last listing, oldest first, without those advanced past
@@ -156,16 +165,20 @@ func New(cfg Config) (*Source, error) {
 	if overwritten == "" {
 		overwritten = OverwrittenFail
 	}
-	names := naming{root: cfg.DisplayRoot}
+	account := cfg.Memory
+	if account == nil {
+		account = memory.New(ownMemory).Open("fetch", ownMemory)
+	}
 	return &Source{
 		store:       cfg.Store,
 		glob:        glob,
-		names:       names,
+		names:       naming{root: cfg.DisplayRoot},
 		settle:      cfg.Settle,
 		overwritten: overwritten,
 		order:       cfg.Order,
 		now:         now,
-		reader:      &reader{store: cfg.Store, names: names, framer: cfg.Framer, wayOut: planAnew},
+		reader:      &reader{store: cfg.Store, framer: cfg.Framer, wayOut: planAnew},
+		memory:      account,
 		log:         newSeenLog(cfg.Bookkeeping),
 	}, nil
 }
@@ -205,8 +218,5 @@ func (cfg Config) check() (*Glob, error) {
 	return glob, nil
 }
 
-// Close releases the decoders.
-func (s *Source) Close() error {
-	s.reader.decoders.close()
-	return nil
-}
+// Close has nothing to end: what Read begins ends with it.
+func (s *Source) Close() error { return nil }

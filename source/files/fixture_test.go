@@ -81,8 +81,8 @@ func (f folder) write(tb testing.TB, key, content string, modified time.Time) {
 	}
 }
 
-// memory is a store in memory. What the tests here don't need is missing.
-type memory struct {
+// inMemory is a store in memory. What the tests here don't need is missing.
+type inMemory struct {
 	storage.Store // nil
 
 	mu       sync.Mutex
@@ -95,17 +95,17 @@ type memoryObject struct {
 	modified time.Time
 }
 
-func newMemory() *memory { return &memory{objects: map[string]memoryObject{}} }
+func newMemory() *inMemory { return &inMemory{objects: map[string]memoryObject{}} }
 
-func (m *memory) URL() string { return "memory" }
+func (m *inMemory) URL() string { return "memory" }
 
-func (m *memory) write(_ testing.TB, key, content string, modified time.Time) {
+func (m *inMemory) write(_ testing.TB, key, content string, modified time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.objects[key] = memoryObject{[]byte(content), modified}
 }
 
-func (m *memory) object(op, key string) (memoryObject, error) {
+func (m *inMemory) object(op, key string) (memoryObject, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	o, ok := m.objects[key]
@@ -115,12 +115,12 @@ func (m *memory) object(op, key string) (memoryObject, error) {
 	return o, nil
 }
 
-func (m *memory) Get(_ context.Context, key string) ([]byte, error) {
+func (m *inMemory) Get(_ context.Context, key string) ([]byte, error) {
 	o, err := m.object("get", key)
 	return o.body, err
 }
 
-func (m *memory) Stat(_ context.Context, key string) (storage.Info, error) {
+func (m *inMemory) Stat(_ context.Context, key string) (storage.Info, error) {
 	o, err := m.object("stat", key)
 	return storage.Info{Key: key, Size: int64(len(o.body)), Modified: o.modified}, err
 }
@@ -129,7 +129,7 @@ type memoryReader struct{ *bytes.Reader }
 
 func (memoryReader) Close() error { return nil }
 
-func (m *memory) Open(_ context.Context, key string) (storage.Object, error) {
+func (m *inMemory) Open(_ context.Context, key string) (storage.Object, error) {
 	o, err := m.object("open", key)
 	if err != nil {
 		return nil, err
@@ -137,7 +137,7 @@ func (m *memory) Open(_ context.Context, key string) (storage.Object, error) {
 	return memoryReader{bytes.NewReader(o.body)}, nil
 }
 
-func (m *memory) List(_ context.Context, prefix, startAfter string, fn func(storage.Info) error) error {
+func (m *inMemory) List(_ context.Context, prefix, startAfter string, fn func(storage.Info) error) error {
 	m.mu.Lock()
 	var infos []storage.Info
 	for key, o := range m.objects {
@@ -155,7 +155,7 @@ func (m *memory) List(_ context.Context, prefix, startAfter string, fn func(stor
 	return nil
 }
 
-func (m *memory) PutIfAbsent(_ context.Context, key string, body []byte) (storage.Outcome, error) {
+func (m *inMemory) PutIfAbsent(_ context.Context, key string, body []byte) (storage.Outcome, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if _, ok := m.objects[key]; ok {
@@ -166,14 +166,14 @@ func (m *memory) PutIfAbsent(_ context.Context, key string, body []byte) (storag
 	return storage.Stored, nil
 }
 
-func (m *memory) Delete(_ context.Context, key string) error {
+func (m *inMemory) Delete(_ context.Context, key string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.objects, key)
 	return nil
 }
 
-func (m *memory) keys() []string {
+func (m *inMemory) keys() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var keys []string

@@ -57,7 +57,7 @@ func (s *Source) pick(limits source.Limits) []candidate {
 	for _, c := range s.queue {
 		files++
 		bytes += c.size
-		records += s.reader.rates.estimate(c.key, c.size)
+		records += s.rates.estimate(c.key, c.size)
 		if exceeds(files, limits.MaxFiles) || exceeds(bytes, limits.MaxBytes) || exceeds(records, limits.MaxRecords) {
 			return s.queue[:max(1, files-1)]
 		}
@@ -92,7 +92,7 @@ func (s *Source) planned(chosen []candidate) source.Planned {
 	for _, c := range chosen {
 		p.Ranges = append(p.Ranges, s.asRange(c))
 		p.Bytes += c.size
-		p.Records += s.reader.rates.estimate(c.key, c.size)
+		p.Records += s.rates.estimate(c.key, c.size)
 	}
 	return p
 }

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/sluicedata/sluice/format"
-	"github.com/sluicedata/sluice/offsetlog"
 	"github.com/sluicedata/sluice/source"
 	"github.com/sluicedata/sluice/storage"
 )
@@ -32,45 +32,31 @@ func (e *ChangedError) Remedy() string {
 	return "put the file back as it was, or, if that is impossible, " + planAnew
 }
 
-// Read reads the files in the order given. A file must be what its range says before and after it is read: otherwise
-// the error is a ChangedError, and what was emitted of it must not be used. Nothing is ever lost without an error.
-func (s *Source) Read(ctx context.Context, ranges []offsetlog.Range, emit func(*source.Block) error) ([]offsetlog.Range, error) {
-	for _, r := range ranges {
-		planned, err := versionIn(r)
-		if err != nil {
-			return nil, err
-		}
-		if err := s.reader.read(ctx, r.Partition, planned, emit); err != nil {
-			return nil, err
-		}
-	}
-	return nil, nil
+// file is a planned file.
+type file struct {
+	partition string
+	key       string
+	planned   version
 }
 
-// reader reads one file after the other. Not safe for concurrent use.
+// reader reads files. Safe for concurrent use.
 type reader struct {
 	store    storage.Store
-	names    naming
 	framer   format.Framer
-	wayOut   string // of a file that cannot be decoded, after it was mended
-	decoders decoders
-	rates    rates
+	wayOut   string    // of a file that cannot be decoded, after it was mended
+	decoders sync.Pool // of *decoders
 }
 
-func (r *reader) read(ctx context.Context, partition string, planned version, emit func(*source.Block) error) error {
-	key, err := r.names.key(partition)
-	if err != nil {
+// read cuts one file into records. It must be what was planned before and after it is read: otherwise the error is a
+// ChangedError, and what was emitted must not be used.
+func (r *reader) read(ctx context.Context, f file, room *room, emit func(*source.Block) error) error {
+	if err := r.verify(ctx, f); err != nil {
 		return err
 	}
-	if err := r.verify(ctx, key, partition, planned); err != nil {
-		return err
-	}
-	file := &source.File{Path: partition, Modified: planned.time()}
-	var records int64
+	info := &source.File{Path: f.partition, Modified: f.planned.time()}
 	var emitErr error
-	err = r.frame(ctx, key, partition, planned, func(b *source.Block) error {
-		records += int64(len(b.Values))
-		b.Partition, b.File = partition, file
+	err := r.frame(ctx, f, room, func(b *source.Block) error {
+		b.Partition, b.File = f.partition, info
 		emitErr = emit(b)
 		return emitErr
 	})
@@ -78,94 +64,103 @@ func (r *reader) read(ctx context.Context, partition string, planned version, em
 		return emitErr
 	}
 	// A file that changes under the reader explains every other error, too.
-	if changed := r.verify(ctx, key, partition, planned); changed != nil {
+	if changed := r.verify(ctx, f); changed != nil {
 		return changed
 	}
-	if err != nil {
-		return err
-	}
-	r.rates.learn(key, planned.size, records)
-	return nil
+	return err
 }
 
 // verify checks that the file is as planned.
-func (r *reader) verify(ctx context.Context, key, partition string, planned version) error {
-	info, err := r.store.Stat(ctx, key)
+func (r *reader) verify(ctx context.Context, f file) error {
+	info, err := r.store.Stat(ctx, f.key)
 	if errors.Is(err, storage.ErrNotExist) {
-		return gone(partition, planned)
+		return f.gone()
 	}
 	if err != nil {
-		return fmt.Errorf("read %s: %w", partition, err)
+		return fmt.Errorf("read %s: %w", f.partition, err)
 	}
-	if found := versionOf(info); found.identity() != planned.identity() {
-		return changed(partition, planned, found.String())
+	if found := versionOf(info); found.identity() != f.planned.identity() {
+		return f.changed(found.String())
 	}
 	return nil
 }
 
-func gone(partition string, planned version) error {
-	return &ChangedError{partition, fmt.Sprintf("the file was planned with %v, and is gone", planned)}
+func (f file) gone() error {
+	return &ChangedError{f.partition, fmt.Sprintf("the file was planned with %v, and is gone", f.planned)}
 }
 
-func changed(partition string, planned version, found string) error {
-	return &ChangedError{partition, fmt.Sprintf("the file was planned with %v, and has %s", planned, found)}
+func (f file) changed(found string) error {
+	return &ChangedError{f.partition, fmt.Sprintf("the file was planned with %v, and has %s", f.planned, found)}
 }
 
 // frame cuts the file into records.
-func (r *reader) frame(ctx context.Context, key, partition string, planned version, emit func(*source.Block) error) (err error) {
-	object, err := r.store.Open(ctx, key)
+func (r *reader) frame(ctx context.Context, f file, room *room, emit func(*source.Block) error) (err error) {
+	object, err := r.store.Open(ctx, f.key)
 	if errors.Is(err, storage.ErrNotExist) {
-		return gone(partition, planned)
+		return f.gone()
 	}
 	if err != nil {
-		return fmt.Errorf("read %s: %w", partition, err)
+		return fmt.Errorf("read %s: %w", f.partition, err)
 	}
 	defer func() {
 		if closeErr := object.Close(); err == nil && closeErr != nil {
-			err = fmt.Errorf("read %s: %w", partition, closeErr)
+			err = fmt.Errorf("read %s: %w", f.partition, closeErr)
 		}
 	}()
-	if object.Size() != planned.size {
-		return changed(partition, planned, fmt.Sprintf("%d bytes", object.Size()))
+	size, stored := f.planned.size, encodingOf(f.key)
+	if object.Size() != size {
+		return f.changed(fmt.Sprintf("%d bytes", object.Size()))
 	}
-	stored := &meter{ctx: ctx, r: io.NewSectionReader(object, 0, planned.size)}
-	text := &meter{ctx: ctx}
-	if text.r, text.err = r.decoders.open(encodingOf(key), stored); text.err == nil {
+	in := &meter{ctx: ctx, r: io.NewSectionReader(object, 0, size)}
+	text := &meter{ctx: ctx, room: room}
+	d := r.decoder()
+	defer r.decoders.Put(d)
+	if text.r, text.err = d.open(ctx, stored, in, room); text.err == nil {
 		err = r.framer.Frame(text, emit)
 	}
 	switch {
 	case ctx.Err() != nil:
-		return fmt.Errorf("read %s: %w", partition, ctx.Err())
-	case stored.err != nil:
-		return fmt.Errorf("read %s: at byte %d of %d: %w", partition, stored.n, planned.size, stored.err)
+		return fmt.Errorf("read %s: %w", f.partition, ctx.Err())
+	case in.err != nil:
+		return fmt.Errorf("read %s: at byte %d of %d: %w", f.partition, in.n, size, in.err)
 	case text.err != nil:
 		return fmt.Errorf("read %s: decode %v at byte %d of %d, after %d decoded bytes: %w; the file is cut short or damaged: "+
 			"move it away, put a whole one in its place, and %s",
-			partition, encodingOf(key), stored.n, planned.size, text.n, text.err, r.wayOut)
+			f.partition, stored, in.n, size, text.n, text.err, r.wayOut)
 	case err != nil:
-		return fmt.Errorf("read %s: at byte %d of %d: %w", partition, stored.n, planned.size, err)
-	case stored.n != planned.size:
-		return changed(partition, planned, fmt.Sprintf("only %d bytes that could be read", stored.n))
+		return fmt.Errorf("read %s: at byte %d of %d: %w", f.partition, in.n, size, err)
+	case in.n != size:
+		return f.changed(fmt.Sprintf("only %d bytes that could be read", in.n))
 	default:
 		return nil
 	}
 }
 
-// meter counts what is read, remembers what went wrong, and stops when its context ends.
-type meter struct {
-	ctx context.Context
-	r   io.Reader
-	n   int64
-	err error // the first one, but for io.EOF
+func (r *reader) decoder() *decoders {
+	if d, _ := r.decoders.Get().(*decoders); d != nil {
+		return d
+	}
+	return new(decoders)
 }
 
-func (m *meter) Read(p []byte) (int, error) {
-	if err := m.ctx.Err(); err != nil {
-		m.err = err
-		return 0, err
+// meter counts what is read, remembers what went wrong, and stops when its context ends.
+type meter struct {
+	ctx  context.Context
+	r    io.Reader
+	room *room // for what is read
+	n    int64
+	err  error // the first one, but for io.EOF
+}
+
+func (m *meter) Read(p []byte) (n int, err error) {
+	if err = m.ctx.Err(); err == nil {
+		err = m.room.take(m.ctx, int64(len(p)))
 	}
-	n, err := m.r.Read(p)
-	m.n += int64(n)
+	if err == nil {
+		n, err = m.r.Read(p)
+		m.n += int64(n)
+		m.room.give(int64(len(p) - n))
+	}
 	if err != nil && err != io.EOF && m.err == nil {
 		m.err = err
 	}

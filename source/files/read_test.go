@@ -168,11 +168,15 @@ func TestFileThatChangedAfterItsPlanIsAnError(t *testing.T) {
 		t.Run(name+" while it is read", func(t *testing.T) {
 			in := newFolder(t)
 			in.write(t, "a", "one\n", at(0))
-			s, ranges := planAll(t, in)
-			_, err := s.Read(t.Context(), ranges, func(*source.Block) error {
-				test.change(t, in)
-				return nil
+			changing := storage.Wrap(in, func(op *storage.Op, call func() error) error {
+				err := call()
+				if op.Name == "read" {
+					test.change(t, in)
+				}
+				return err
 			})
+			s, ranges := planAll(t, changing)
+			_, err := readAll(t.Context(), s, ranges)
 			mustContain(t, err, "read landing/a", test.says)
 		})
 	}

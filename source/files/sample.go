@@ -35,7 +35,7 @@ func (s *Source) sample(ctx context.Context, waiting []candidate, n int, emit fu
 		if n <= 0 {
 			return nil
 		}
-		err := s.reader.read(ctx, s.names.partition(c.key), c.version, func(b *source.Block) error {
+		err := s.reader.read(ctx, file{s.names.partition(c.key), c.key, c.version}, nil, func(b *source.Block) error {
 			if err := emit(firstOf(b, n)); err != nil {
 				return err
 			}

@@ -233,7 +233,7 @@ func TestFileThatChangesBetweenListingAndPlanIsListedAgain(t *testing.T) {
 }
 
 func TestOverwrittenFiles(t *testing.T) {
-	start := func(t *testing.T, o Overwritten) (*memory, *Source) {
+	start := func(t *testing.T, o Overwritten) (*inMemory, *Source) {
 		in := newMemory()
 		in.write(t, "a", "one\n", at(1))
 		s := open(t, in, func(c *Config) { c.Overwritten = o })

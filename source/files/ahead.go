@@ -1,0 +1,152 @@
+package files
+
+import (
+	"context"
+	"sync"
+
+	"github.com/sluicedata/sluice/memory"
+	"github.com/sluicedata/sluice/offsetlog"
+	"github.com/sluicedata/sluice/source"
+)
+
+const (
+	// atOnce is how many files are read at once: the one being emitted, and those after it.
+	atOnce = 16
+	// queued is how many blocks of one file may wait; the memory usually allows fewer.
+	queued = 32
+)
+
+// Read reads files side by side, and emits them in the order given. A file must be what its range says before and after it
+// is read: otherwise the error is a ChangedError, and what was emitted of it must not be used. Nothing is ever lost without
+// an error; of several errors it is that of the first file.
+func (s *Source) Read(ctx context.Context, ranges []offsetlog.Range, emit func(*source.Block) error) ([]offsetlog.Range, error) {
+	jobs, err := s.jobs(ranges)
+	if err != nil {
+		return nil, err
+	}
+	ahead := s.memory.ReadAhead()
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	started := 0
+	defer func() {
+		cancel()
+		running.Wait()
+		ahead.Close()
+		for _, j := range jobs[:started] {
+			j.drop()
+		}
+	}()
+	for i, j := range jobs {
+		ahead.MoveHead(i)
+		for ; started < min(i+atOnce, len(jobs)); started++ {
+			next := jobs[started]
+			next.room, next.blocks = &room{ahead: ahead, job: started}, make(chan *source.Block, queued)
+			running.Go(func() { next.run(ctx, s.reader) })
+		}
+		records, err := j.drain(emit)
+		if err != nil {
+			return nil, err
+		}
+		s.rates.learn(j.key, j.planned.size, records)
+	}
+	return nil, nil
+}
+
+// job is one file to read. The goroutine that runs it owns err until it closes blocks.
+type job struct {
+	file
+	room   *room
+	blocks chan *source.Block
+	err    error
+}
+
+func (s *Source) jobs(ranges []offsetlog.Range) ([]*job, error) {
+	jobs := make([]*job, len(ranges))
+	for i, r := range ranges {
+		planned, err := versionIn(r)
+		if err != nil {
+			return nil, err
+		}
+		key, err := s.names.key(r.Partition)
+		if err != nil {
+			return nil, err
+		}
+		jobs[i] = &job{file: file{partition: r.Partition, key: key, planned: planned}}
+	}
+	return jobs, nil
+}
+
+// run reads the file.
+func (j *job) run(ctx context.Context, r *reader) {
+	defer close(j.blocks)
+	defer j.room.end()
+	j.err = r.read(ctx, j.file, j.room, func(b *source.Block) error {
+		b.Retain()
+		select {
+		case j.blocks <- b:
+			j.room.handOver(b.Bytes)
+			return nil
+		case <-ctx.Done():
+			b.Release()
+			return context.Cause(ctx)
+		}
+	})
+}
+
+// drain emits what the job reads, until it is done.
+func (j *job) drain(emit func(*source.Block) error) (records int64, err error) {
+	for b := range j.blocks {
+		records += int64(len(b.Values))
+		bytes := b.Bytes
+		err := emit(b)
+		b.Release()
+		j.room.emitted(bytes)
+		if err != nil {
+			return 0, err
+		}
+	}
+	return records, j.err
+}
+
+// drop releases what nobody will emit. The job has ended.
+func (j *job) drop() {
+	for b := range j.blocks {
+		b.Release()
+	}
+}
+
+// room is what a file holds of the memory for reading ahead, in bytes; a nil one is without bounds. Not safe for concurrent
+// use, but for emitted.
+type room struct {
+	ahead *memory.ReadAhead
+	job   int
+	own   int64 // not handed over
+}
+
+// take waits until there is room for so much more. The file whose turn it is waits only for what it has handed over.
+func (m *room) take(ctx context.Context, bytes int64) error {
+	if m == nil {
+		return nil
+	}
+	if err := m.ahead.Extend(ctx, m.job, m.own, bytes); err != nil {
+		return err
+	}
+	m.own += bytes
+	return nil
+}
+
+// give returns what was taken and is not needed.
+func (m *room) give(bytes int64) {
+	if m != nil {
+		m.own -= bytes
+		m.ahead.Settle(m.job, -bytes)
+	}
+}
+
+// handOver says that so much is in blocks now, and is given back when they are emitted.
+func (m *room) handOver(bytes int64) { m.own -= bytes }
+
+func (m *room) emitted(bytes int64) { m.ahead.Settle(m.job, -bytes) }
+
+// end gives back what was not handed over.
+func (m *room) end() { m.give(m.own) }
