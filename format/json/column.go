@@ -3,7 +3,6 @@ package json
 import (
 	"encoding/binary"
 	"math/bits"
-	"slices"
 
 	"github.com/sluicedata/sluice/schema"
 )
@@ -128,17 +127,15 @@ func (c *column) appendBool(v bool) {
 
 // append64 appends a value of eight bytes.
 func (c *column) append64(v uint64) {
-	at := len(c.data)
-	if at+8 > cap(c.data) {
-		c.grow()
-	}
-	c.data = c.data[:at+8]
-	putWord(c.data, at, v)
+	c.data = append(c.data, byte(v), byte(v>>8), byte(v>>16), byte(v>>24), byte(v>>32), byte(v>>40), byte(v>>48), byte(v>>56))
 	c.n++
 }
 
-// grow makes room for some more data.
-func (c *column) grow() { c.data = slices.Grow(c.data, 64) }
+// append32 appends a value of four bytes.
+func (c *column) append32(v uint32) {
+	c.data = append(c.data, byte(v), byte(v>>8), byte(v>>16), byte(v>>24))
+	c.n++
+}
 
 // appendBits appends a value of at most eight bytes from the low bits of v.
 func (c *column) appendBits(v uint64) {
@@ -147,7 +144,8 @@ func (c *column) appendBits(v uint64) {
 		c.append64(v)
 		return
 	case 4:
-		c.data = binary.LittleEndian.AppendUint32(c.data, uint32(v))
+		c.append32(uint32(v))
+		return
 	case 2:
 		c.data = binary.LittleEndian.AppendUint16(c.data, uint16(v))
 	case 1:
@@ -159,12 +157,6 @@ func (c *column) appendBits(v uint64) {
 func (c *column) append128(hi int64, lo uint64) {
 	c.data = binary.LittleEndian.AppendUint64(c.data, lo)
 	c.data = binary.LittleEndian.AppendUint64(c.data, uint64(hi))
-	c.n++
-}
-
-// appendNumber appends the number of a text to a coded column.
-func (c *column) appendNumber(i int32) {
-	c.data = binary.LittleEndian.AppendUint32(c.data, uint32(i))
 	c.n++
 }
 

@@ -105,7 +105,6 @@ func (d *Decoder) Decode(b *source.Block, bad func(format.Bad) error) error {
 	}
 	faults := b.Faults
 	for i, value := range b.Values {
-		d.column, d.path = "", d.path[:0]
 		for len(faults) > 0 && faults[0].Index < i {
 			faults = faults[1:]
 		}
@@ -119,18 +118,19 @@ func (d *Decoder) Decode(b *source.Block, bad func(format.Bad) error) error {
 			}
 			d.refuse("tombstone (null value)")
 		default:
-			before := d.pending
-			if err := d.reserve(b, i); err != nil {
-				return err
+			bytes := d.mostBytes(b, i)
+			if d.pending+bytes > math.MaxInt32 {
+				return fmt.Errorf("decode %s at %d: more than 2 GiB of records since the last flush: flush more often, with a smaller batch.max_bytes",
+					b.Partition, b.Positions[i])
 			}
-			good := d.record(value) && d.appendMeta(b, i)
-			d.unknown.settle(good)
-			if good {
+			if d.record(value) && (len(d.meta) == 0 || d.appendMeta(b, i)) {
+				d.unknown.settle(true)
+				d.pending += bytes
 				d.rows++
 				continue
 			}
+			d.unknown.settle(false)
 			d.cut()
-			d.pending = before
 		}
 		if err := bad(d.fault(b, i)); err != nil {
 			return err
@@ -139,14 +139,13 @@ func (d *Decoder) Decode(b *source.Block, bad func(format.Bad) error) error {
 	return nil
 }
 
-// reserve counts the bytes that record i may add to any one column against the reach of Arrow's 32-bit offsets.
-func (d *Decoder) reserve(b *source.Block, i int) error {
-	d.pending += int64(len(b.Values[i])) + metaBytes(b, i)
-	if d.pending > math.MaxInt32 {
-		return fmt.Errorf("decode %s at %d: more than 2 GiB of records since the last flush: flush more often, with a smaller batch.max_bytes",
-			b.Partition, b.Positions[i])
+// mostBytes is what record i may add to any one column at most, which is counted against the reach of Arrow's 32-bit offsets.
+func (d *Decoder) mostBytes(b *source.Block, i int) int64 {
+	n := int64(len(b.Values[i]))
+	if len(d.meta) > 0 {
+		n += metaBytes(b, i)
 	}
-	return nil
+	return n
 }
 
 func (d *Decoder) record(value []byte) bool {
@@ -187,17 +186,19 @@ func (d *Decoder) cut() {
 	}
 }
 
+// fault tells of the record that was bad last, and forgets where.
 func (d *Decoder) fault(b *source.Block, i int) format.Bad {
 	bad := format.Bad{Partition: b.Partition, Position: b.Positions[i], Reason: d.reason, Value: b.Values[i]}
-	if d.broken {
-		return bad
-	}
-	bad.Column = d.column
-	if len(d.path) > 0 {
-		bad.Reason = "field " + d.faultPath() + ": " + d.reason
-	} else if bad.Column == "" {
+	switch {
+	case d.broken:
+	case len(d.path) > 0:
+		bad.Column, bad.Reason = d.column, "field "+d.faultPath()+": "+d.reason
+	case d.column == "":
 		bad.Reason = "record: " + d.reason
+	default:
+		bad.Column = d.column
 	}
+	d.column, d.path = "", d.path[:0]
 	return bad
 }
 

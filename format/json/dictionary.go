@@ -3,6 +3,7 @@ package json
 import (
 	"math/bits"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -29,24 +30,17 @@ type dictionary struct {
 	data    *array.Data          // these, for Arrow
 }
 
-// textSlot has a text of at most sixteen bytes in two words, and of a longer one the beginning.
+// textSlot has a text of fewer than sixteen bytes in two words, with a quote behind it and zeros behind that, and of a longer one the
+// beginning.
 type textSlot struct {
 	head, next uint64
-	size       int32 // one more than its length; 0 where there is none
 	number     int32
+	size       int16 // one more than its length; 0 where there is none
+	asIs       bool  // it has fewer than sixteen bytes, and stands in records as it is, with the quote behind it
 }
 
 // noTexts are the slots of a dictionary without a text.
 var noTexts [textSlots]textSlot
-
-// textMasks has the masks of what a text of so many bytes has in each of two words.
-var textMasks = func() (masks [17]struct{ head, next uint64 }) {
-	for n := range masks {
-		masks[n].head = 1<<(8*min(n, 8)) - 1
-		masks[n].next = 1<<(8*max(n-8, 0)) - 1
-	}
-	return masks
-}()
 
 func newDictionary(limit int) *dictionary {
 	return &dictionary{slots: &noTexts, offsets: []int32{0}, limit: limit}
@@ -56,36 +50,42 @@ func (w *dictionary) len() int { return len(w.offsets) - 1 }
 
 func (w *dictionary) at(i int32) []byte { return w.text[w.offsets[i]:w.offsets[i+1]] }
 
-// short returns the number of a text of fewer than sixteen bytes, which the two words begin with, if it stands where it is looked for first.
-func (w *dictionary) short(head, next uint64, n int) (number int32, ok bool) {
-	masks := &textMasks[n&15]
-	head, next = head&masks.head, next&masks.next
-	s := &w.slots[textHash(head, next, n)%textSlots]
-	return s.number, s.head == head && s.next == next && int(s.size) == n+1
+// quotes has the high bit of the lowest byte of w that is a quote. Bits above that one mean nothing.
+func quotes(w uint64) uint64 {
+	quote := w ^ lowBits*'"'
+	return (quote - lowBits) &^ quote & highBits
 }
 
-func textHash(head, next uint64, n int) uint64 {
-	return (head ^ bits.RotateLeft64(next, 29) ^ uint64(n)) * 0x9E3779B97F4A7C15 >> 48
+func textHash(head, next uint64) uint64 {
+	return (head ^ bits.RotateLeft64(next, 29)) * 0x9E3779B97F4A7C15 >> 48
 }
 
 // number returns the number of the text of n bytes at p of a buffer that is padded as a scanner's is, or -1 when there is no room for it.
 func (w *dictionary) number(buf []byte, p, n int) int32 {
-	masks := &textMasks[min(n, 16)]
-	head, next := word(buf, p)&masks.head, word(buf, p+8)&masks.next
-	hash := textHash(head, next, n)
+	head, next := word(buf, p), word(buf, p+8)
+	switch {
+	case n < 8:
+		head, next = ended(head, n), 0
+	case n < 16:
+		next = ended(next, n-8)
+	}
+	hash := textHash(head, next)
 	if n > 16 {
 		hash += word(buf, p+n-8) * 0xC2B2AE3D27D4EB4F >> 48
 	}
 	for ; ; hash++ {
 		s := &w.slots[hash%textSlots]
 		if s.size == 0 {
-			return w.add(hash, textSlot{head, next, int32(n) + 1, int32(w.len())}, buf[p:p+n])
+			return w.add(hash, textSlot{head: head, next: next, number: int32(w.len()), size: int16(n) + 1}, buf[p:p+n])
 		}
 		if s.head == head && s.next == next && int(s.size) == n+1 && (n <= 16 || string(buf[p:p+n]) == string(w.at(s.number))) {
 			return s.number
 		}
 	}
 }
+
+// ended returns the first n bytes of w, fewer than eight, with a quote behind them.
+func ended(w uint64, n int) uint64 { return w&(1<<(8*n&63)-1) | '"'<<(8*n&63) }
 
 func (w *dictionary) add(hash uint64, s textSlot, text []byte) int32 {
 	if w.len() >= w.limit || len(text) > maxTextBytes {
@@ -94,10 +94,21 @@ func (w *dictionary) add(hash uint64, s textSlot, text []byte) int32 {
 	if w.slots == &noTexts {
 		w.slots = new([textSlots]textSlot)
 	}
+	s.asIs = len(text) < 16 && standsAsItIs(text)
 	w.slots[hash%textSlots] = s
 	w.text = append(w.text, text...)
 	w.offsets = append(w.offsets, int32(len(w.text)))
 	return s.number
+}
+
+// standsAsItIs says whether a text is of ASCII without anything that needs an escape.
+func standsAsItIs(text []byte) bool {
+	for _, c := range text {
+		if c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 // bytes is what the texts take.

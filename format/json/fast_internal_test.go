@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/sluicedata/sluice/schema"
 )
@@ -56,7 +57,7 @@ func FuzzInstant(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		var fast, slow calendar
-		at, n := fast.usual(append([]byte(text+`"`), make([]byte, padding)...))
+		at, n := fast.usual(append([]byte(text+`"`), make([]byte, padding)...), 0)
 		if n == 0 {
 			return
 		}
@@ -126,9 +127,47 @@ func FuzzDictionary(f *testing.F) {
 			if want >= 0 {
 				numbers[text] = want
 			}
-			if got, ok := w.short(word(buf, 9), word(buf, 17), len(text)); len(text) < 16 && ok && got != want {
-				t.Fatalf("%q has the number %d, want %d", text, got, want)
-			}
+		}
+	})
+}
+
+// FuzzCoded holds what is read of a string by a column that knows texts against what is read of any string.
+func FuzzCoded(f *testing.F) {
+	for _, seed := range []string{`"`, `a"`, `a\b"`, `a\"`, "a\x00\"", "\xc3\xa9\"", "\xc3\"", `seven77"`, `eight888"`, `fifteen 5555555"`, `sixteen 66666666"`, `a longer one than that"`, `\u0061"`} {
+		f.Add("a,,a\\b,a\\,a\\\",a\x00,é,\xc3,seven77,eight888,fifteen 5555555,sixteen 66666666,a longer one than that", seed+`,"next":"a"`)
+	}
+	f.Fuzz(func(t *testing.T, known, text string) {
+		var d Decoder
+		col := newColumn(schema.Of(schema.String), true)
+		taker, err := newTaker(col, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for text := range strings.SplitSeq(known, ",") {
+			col.dict.number(append([]byte(text), make([]byte, padding)...), 0, len(text))
+		}
+		if d.load([]byte(`"`+text)) < 0 {
+			return
+		}
+		want, end := d.str(0)
+		want = bytes.Clone(want)
+		d.high = 0
+		got := taker.take(&d, &taker, 0)
+		if got != end {
+			t.Fatalf("%q ends at %d, want %d", text, got, end)
+		}
+		if end < 0 {
+			return
+		}
+		ascii := bytes.IndexFunc(d.buf[:end], func(r rune) bool { return r >= utf8.RuneSelf }) < 0
+		if !ascii && d.high&highBits == 0 {
+			t.Fatalf("%q is taken for ASCII", text)
+		}
+		if col.dict != nil {
+			col.spell()
+		}
+		if got := col.at(0); !bytes.Equal(got, want) {
+			t.Fatalf("%q is read as %q, want %q", text, got, want)
 		}
 	})
 }

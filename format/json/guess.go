@@ -7,18 +7,16 @@ import (
 
 // guess is the field that is expected behind another one, or at the beginning of an object, and the bytes from there to its
 // value: the bracket or comma, the name, the colon, and whatever space the writer puts in between. Writers mostly keep to one
-// order and one style, so that one comparison stands for reading all of this.
+// order and one style, so that one comparison stands for reading all of this, but for more space than before in front of the value.
 type guess struct {
-	field *field // nil where nothing is expected
-
-	raw []byte
+	field *field
+	raw   []byte // empty where nothing is expected
 
 	// What the bytes have to be, in two words of them that overlap where there are few: at 0, and at more. The masks have the bytes that
-	// there are. Behind the two come the bytes of rest.
+	// there are.
 	head, headMask uint64
 	tail, tailMask uint64
 	more           int
-	rest           []byte
 }
 
 // maxGuess bounds the bytes of a guess.
@@ -26,16 +24,12 @@ const maxGuess = 256
 
 // learn makes the field the one expected, behind these bytes. What is not UTF-8, which a bad record may have, is never expected.
 func (g *guess) learn(f *field, raw []byte) {
-	g.field = nil
+	g.raw = g.raw[:0]
 	if len(raw) > maxGuess || !utf8.Valid(raw) {
 		return
 	}
-	g.field, g.raw = f, append(g.raw[:0], raw...)
-	both := min(len(raw), 16)
-	g.more, g.rest = max(0, both-8), nil
-	if both < len(raw) {
-		g.rest = g.raw[both:]
-	}
+	g.field, g.raw = f, append(g.raw, raw...)
+	g.more = max(0, min(len(raw), 16)-8)
 	g.head, g.headMask = masked(g.raw)
 	g.tail, g.tailMask = masked(g.raw[g.more:])
 }
@@ -51,10 +45,14 @@ func masked(b []byte) (bits, mask uint64) {
 
 // right says whether the field that is expected, if one is, stands at p of a scanner's buffer.
 func (g *guess) right(buf []byte, p int) bool {
-	return word(buf, p)&g.headMask^g.head|(word(buf, p+g.more)&g.tailMask^g.tail) == 0 && (g.rest == nil || g.rightRest(buf, p))
+	n := len(g.raw)
+	return n > 0 && g.begins(buf, p) && (n <= 16 || len(buf) >= p+n && string(buf[p+16:p+n]) == string(g.raw[16:]))
 }
 
-// rightRest is right for the bytes behind the two words.
-func (g *guess) rightRest(buf []byte, p int) bool {
-	return len(buf) >= p+len(g.raw) && string(buf[p+16:p+len(g.raw)]) == string(g.rest)
+// begins is right for the two words.
+func (g *guess) begins(buf []byte, p int) bool {
+	return word(buf, p)&g.headMask^g.head|(word(buf, p+g.more)&g.tailMask^g.tail) == 0
 }
+
+// fits says whether a field is expected of which the two words have all bytes.
+func (g *guess) fits() bool { return uint(len(g.raw)-1) < 16 }

@@ -75,6 +75,23 @@ func TestEveryChangedByteIsReadAsWithoutExpectations(t *testing.T) {
 	}
 }
 
+// TestSpaceInFrontOfValuesNeedNotBeExpected puts space where there was none, in front of values of all types.
+func TestSpaceInFrontOfValuesNeedNotBeExpected(t *testing.T) {
+	specs := []string{"l bigint", "d double", "n decimal(5,2)", "b boolean", "s string", "x binary", "day date", "at timestamp", "a array<int>", "o struct<i:int>", "m map<string,int>", "i int from p.q", "e string from r[0]"}
+	const record = `{"l":1,"d":1.5,"n":2.25,"b":true,"s":"s","x":"eA==","day":"2024-05-01","at":"2024-05-01T10:40:00Z","a":[1],"o":{"i":3},"m":{"k":4},"p":{"q":5},"r":["f"],"unknown":6}`
+	d := newDecoder(t, specs...)
+	spaced := strings.ReplaceAll(record, ":", ": \t\r\n ")
+	spaced = strings.ReplaceAll(spaced, "10: \t\r\n 40: \t\r\n 00", "10:40:00")
+	text := "\"s\": \t\r\n "
+	rows, bad := decode(t, d, block(record, spaced, strings.Replace(spaced, text+`"s"`, text+"null", 1), strings.Replace(spaced, text+`"s"`, text+"x", 1)))
+	if len(rows) != 3 || rows[1] != rows[0] || rows[2] != strings.Replace(rows[0], "|s|", "|(null)|", 1) {
+		t.Errorf("rows %q", rows)
+	}
+	if len(bad) != 1 || !strings.Contains(bad[0].Reason, "expected a value") {
+		t.Errorf("bad records: %v", bad)
+	}
+}
+
 // TestExpectedNamesOfEveryLengthAreReadToTheirEnd changes every byte of a record with names of many lengths.
 func TestExpectedNamesOfEveryLengthAreReadToTheirEnd(t *testing.T) {
 	var specs, fields []string

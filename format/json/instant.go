@@ -28,16 +28,20 @@ type instant struct {
 
 // calendar reads dates and timestamps. It remembers the last day, since neighbours mostly share it.
 type calendar struct {
-	text [10]byte
-	days int64
+	head, tail uint64 // its text as two words: yyyy-MM-, and dd with a T behind it
+	days       int64
 }
+
+// dayTail is what a calendar's tail has of a word: two digits and the T.
+const dayTail = 1<<24 - 1
 
 // day returns the days from the epoch to a date written as yyyy-MM-dd, or noDay.
 func (c *calendar) day(text []byte) int64 {
 	if len(text) != 10 {
 		return noDay
 	}
-	if [10]byte(text) == c.text {
+	head, tail := binary.LittleEndian.Uint64(text), uint64(binary.LittleEndian.Uint16(text[8:]))|'T'<<16
+	if head == c.head && tail == c.tail {
 		return c.days
 	}
 	y := pair(text, 0)*100 + pair(text, 2)
@@ -45,7 +49,7 @@ func (c *calendar) day(text []byte) int64 {
 	if y < 1 || text[4] != '-' || text[7] != '-' || m < 1 || m > 12 || d < 1 || d > monthDays(y, m) {
 		return noDay
 	}
-	c.text, c.days = [10]byte(text), daysSinceEpoch(y, m, d)
+	c.head, c.tail, c.days = head, tail, daysSinceEpoch(y, m, d)
 	return c.days
 }
 
@@ -114,33 +118,36 @@ func (c *calendar) instant(text []byte) (instant, string) {
 	return at, ""
 }
 
-// usual reads the text of a string at the beginning of b when it is written as nearly all are: yyyy-MM-ddTHH:mm:ss, up to six
+// usual reads the text of a string at p of a scanner's buffer when it is written as nearly all are: yyyy-MM-ddTHH:mm:ss, up to six
 // digits of a fraction, Z or nothing. It returns how many bytes it takes with the closing quote, 0 for any other text.
-func (c *calendar) usual(b []byte) (at instant, n int) {
+func (c *calendar) usual(buf []byte, p int) (at instant, n int) {
 	const most = len("yyyy-MM-ddTHH:mm:ss.") + 8 // eight digits are loaded at once
-	if len(b) < most || b[10] != 'T' {
+	if len(buf)-p < most {
 		return at, 0
 	}
-	b = b[:most]
-	days := c.day(b[:10])
-	seconds := clock(binary.LittleEndian.Uint64(b[11:]))
-	if days == noDay || seconds < 0 {
+	if word(buf, p) != c.head || word(buf, p+8)&dayTail != c.tail {
+		if byteAt(buf, p+10) != 'T' || c.day(buf[p:p+10]) == noDay {
+			return at, 0
+		}
+	}
+	seconds := clock(word(buf, p+11))
+	if seconds < 0 {
 		return at, 0
 	}
-	at.micros = (days*secondsPerDay + seconds) * microsPerSecond
+	at.micros = (c.days*secondsPerDay + seconds) * microsPerSecond
 	n = len("yyyy-MM-ddTHH:mm:ss")
-	if b[n] == '.' {
-		fraction, digits := leadingDigits(binary.LittleEndian.Uint64(b[n+1:]))
-		if digits == 0 || digits > 6 {
+	if byteAt(buf, p+n) == '.' {
+		fraction, digits := leadingDigits(word(buf, p+n+1))
+		if uint(digits-1) >= 6 {
 			return at, 0
 		}
 		at.micros += int64(fraction * powers[6-digits])
 		n += 1 + digits
 	}
-	if at.zoned = b[n] == 'Z'; at.zoned {
+	if at.zoned = byteAt(buf, p+n) == 'Z'; at.zoned {
 		n++
 	}
-	if b[n] != '"' {
+	if byteAt(buf, p+n) != '"' {
 		return at, 0
 	}
 	return at, n + 1

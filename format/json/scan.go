@@ -1,9 +1,10 @@
 package json
 
 import (
-	"encoding/binary"
+	"bytes"
 	"fmt"
 	"math/bits"
+	"slices"
 	"unicode/utf8"
 	"unsafe"
 )
@@ -33,34 +34,46 @@ type scanner struct {
 
 // load makes the record the scanner's and returns the position of its value.
 func (s *scanner) load(record []byte) int {
-	s.reason, s.broken, s.depth, s.high = "", false, 0, 0
-	if len(record) == 0 {
+	s.depth, s.high = 0, 0
+	n := len(record)
+	if n == 0 {
 		return s.refuse("empty value")
 	}
-	var zeros [padding]byte
-	s.end = len(record)
-	s.buf = append(append(s.buf[:0], record...), zeros[:]...)
-	p := s.space(0)
-	if p == s.end {
-		return s.refuse("blank value")
+	if n+padding > cap(s.buf) {
+		s.buf = slices.Grow(s.buf[:0], n+padding)
 	}
-	if record[0] == 0xEF && len(record) >= 3 && string(record[:3]) == byteOrderMark {
+	s.buf, s.end = s.buf[:n+padding], n
+	copy(s.buf, record)
+	*(*[padding]byte)(s.buf[n:]) = [padding]byte{}
+	if record[0] == '{' {
+		return 0
+	}
+	return s.begin()
+}
+
+// begin returns the position of the record's value, wherever it stands.
+func (s *scanner) begin() int {
+	if bytes.HasPrefix(s.buf, []byte(byteOrderMark)) {
 		s.refuse("byte 0: a byte order mark in front of the value")
 		s.checkUTF8()
 		return -1
+	}
+	p := s.space(0)
+	if p == s.end {
+		return s.refuse("blank value")
 	}
 	return p
 }
 
 // finish checks that nothing but space stands behind the record's value, which ends at p, or is at fault when p is negative.
 func (s *scanner) finish(p int) bool {
+	if p == s.end && s.high&highBits == 0 {
+		return true
+	}
 	if p >= 0 {
 		if p = s.space(p); p != s.end {
 			p = s.refuse("byte %d: %s behind the end of the value", p, s.found(p))
 		}
-	}
-	if p >= 0 && s.high&highBits == 0 {
-		return true
 	}
 	return s.checkUTF8() && p >= 0
 }
@@ -124,20 +137,14 @@ const (
 
 // word returns the eight bytes at p of a scanner's buffer, where p is a position of the record or the one behind it. It leaves
 // out the check of bounds, which the padding makes superfluous and which would take longer than most of what is done with a
-// word.
-func word(buf []byte, p int) uint64 {
-	return binary.LittleEndian.Uint64((*[8]byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(buf)), p))[:])
-}
+// word. The lowest byte is the first one: like Arrow's layout this wants a processor of little endian.
+func word(buf []byte, p int) uint64 { return *(*uint64)(place(buf, p)) }
 
 // byteAt is word for one byte.
-func byteAt(buf []byte, p int) byte {
-	return *(*byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(buf)), p))
-}
+func byteAt(buf []byte, p int) byte { return *(*byte)(place(buf, p)) }
 
-// putWord is the way back, to a place within dst's capacity.
-func putWord(dst []byte, at int, w uint64) {
-	binary.LittleEndian.PutUint64((*[8]byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(dst)), at))[:], w)
-}
+// place points to a byte within b's capacity.
+func place(b []byte, p int) unsafe.Pointer { return unsafe.Add(unsafe.Pointer(unsafe.SliceData(b)), p) }
 
 // special has the high bit of the lowest byte of w that is a quote, a backslash or a control character. Bits above that
 // one mean nothing.
@@ -165,10 +172,10 @@ func (s *scanner) plain(p int) int {
 // character or none of ASCII, and returns how many bytes that are. It ends as well where to has no room for sixteen bytes more: that many
 // are copied in one step, also of what stands behind the end.
 func copyPlain(to, from unsafe.Pointer, room int) (n int) {
-	for ; n <= room-16; n += 16 {
-		v, w := load(from, n), load(from, n+8)
-		store(to, n, v)
-		store(to, n+8, w)
+	for last := room - 16; n <= last; n += 16 {
+		words := (*[2]uint64)(unsafe.Add(from, n))
+		v, w := words[0], words[1]
+		*(*[2]uint64)(unsafe.Add(to, n)) = [2]uint64{v, w}
 		inV, inW := unusual(v), unusual(w)
 		if (inV|inW)&highBits == 0 {
 			continue
@@ -181,17 +188,6 @@ func copyPlain(to, from unsafe.Pointer, room int) (n int) {
 	return n
 }
 
-// place points to a byte within b's capacity.
-func place(b []byte, p int) unsafe.Pointer { return unsafe.Add(unsafe.Pointer(unsafe.SliceData(b)), p) }
-
-func load(p unsafe.Pointer, at int) uint64 {
-	return binary.LittleEndian.Uint64((*[8]byte)(unsafe.Add(p, at))[:])
-}
-
-func store(p unsafe.Pointer, at int, w uint64) {
-	binary.LittleEndian.PutUint64((*[8]byte)(unsafe.Add(p, at))[:], w)
-}
-
 // unusual has the high bit of the lowest byte of w that is a quote, a backslash, a control character or none of ASCII. Other bits
 // than the high ones, and those above that byte, mean nothing.
 func unusual(w uint64) uint64 {
@@ -200,7 +196,7 @@ func unusual(w uint64) uint64 {
 	return (quote - lowBits*(' '+1)) | (slash - lowBits) | w
 }
 
-// skip checks the value at p against the grammar.
+// skip checks the value at p, perhaps with space in front, against the grammar.
 func (s *scanner) skip(p int) int {
 	switch c := s.buf[p]; c {
 	case '"':
@@ -218,6 +214,9 @@ func (s *scanner) skip(p int) int {
 	default:
 		if c == '-' || isDigit(c) {
 			return s.number(p)
+		}
+		if q := s.space(p); q > p {
+			return s.skip(q)
 		}
 		return s.expected(p, "a value")
 	}

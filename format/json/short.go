@@ -20,29 +20,30 @@ type short struct {
 
 // short reads the number at p if it is short, and returns a negative position if it is another one, or no number.
 func (s *scanner) short(p int) (n short, end int) {
-	if n.negative = s.buf[p] == '-'; n.negative {
+	if n.negative = byteAt(s.buf, p) == '-'; n.negative {
 		p++
 	}
 	first := p
 	v, count := digits(s.buf, p)
 	n.digits, p = v, p+count
-	if count == 0 || count > 1 && s.buf[first] == '0' {
+	if count == 0 || count > 1 && byteAt(s.buf, first) == '0' {
 		return n, -1
 	}
-	if s.buf[p] == '.' {
+	if byteAt(s.buf, p) == '.' {
 		fraction, count := digits(s.buf, p+1)
 		if count == 0 || count > maxShortDigits {
 			return n, -1
 		}
 		n.digits, n.decimals, p = n.digits*powers[count]+fraction, count, p+1+count
 	}
-	if count+n.decimals > maxShortDigits || isFraction(s.buf[p]) {
+	if count+n.decimals > maxShortDigits || isFraction(byteAt(s.buf, p)) {
 		return n, -1
 	}
 	return n, p
 }
 
-// digits reads the decimal digits from p on and returns their value and number. Beyond 64 bits the value means nothing.
+// digits reads the decimal digits from p on and returns their value and number. Without any, and beyond 64 bits, the value means
+// nothing.
 func digits(b []byte, p int) (v uint64, n int) {
 	if v, n = leadingDigits(word(b, p)); n == 8 {
 		return moreDigits(b, p, v)
@@ -52,28 +53,28 @@ func digits(b []byte, p int) (v uint64, n int) {
 
 // moreDigits is digits where the first eight have the value v.
 func moreDigits(b []byte, p int, v uint64) (_ uint64, n int) {
-	for more := 8; more == 8; {
-		var w uint64
-		n += 8
-		w, more = leadingDigits(word(b, p+n))
-		v = v*powers[more] + w
+	for n = 8; ; n += 8 {
+		w, more := leadingDigits(word(b, p+n))
+		if more == 0 {
+			return v, n
+		}
+		v = v*powers[more&15] + w
 		if more < 8 {
-			n += more
+			return v, n + more
 		}
 	}
-	return v, n
 }
 
 // isFraction says whether a number whose digits end in front of c goes on.
 func isFraction(c byte) bool { return c == '.' || c|0x20 == 'e' }
 
 // leadingDigits returns the value and the number of the digits that eight bytes begin with, in a few steps on all of them at
-// once, since a loop ends at another length for every number, which processors don't foresee.
+// once, since a loop ends at another length for every number, which processors don't foresee. The value of none means nothing.
 func leadingDigits(w uint64) (value uint64, n int) {
 	w ^= lowBits * '0'
 	other := (w + lowBits*(0x80-10) | w) & highBits // right up to the first byte that is no digit
 	n = bits.TrailingZeros64(other) >> 3
-	w <<= uint(8-n) * 8 // zeros in front
+	w <<= -8 * n & 63 // zeros in front
 	w = w*10 + w>>8
 	w = (w&0x000000FF000000FF*(100+1_000_000<<32) + w>>16&0x000000FF000000FF*(1+10_000<<32)) >> 32
 	return w, n

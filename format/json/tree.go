@@ -86,6 +86,8 @@ type members struct {
 	rest   field             // of those that are not remembered by name
 	visit  uint64            // number of the object being read
 
+	missing int // fields that are wanted and that object has not had yet
+
 	place   string // the path of these objects, in front of unknown fields
 	uncount bool   // unknown fields are not this place's to count
 }

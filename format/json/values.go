@@ -41,7 +41,7 @@ func (d *Decoder) boolean(t *taker, p int) int {
 // integer reads a number into a column of whole numbers.
 func (d *Decoder) integer(t *taker, p int) int {
 	first := p
-	if d.buf[p] == '-' {
+	if byteAt(d.buf, p) == '-' {
 		first++
 	}
 	v, n := leadingDigits(word(d.buf, first))
@@ -49,7 +49,7 @@ func (d *Decoder) integer(t *taker, p int) int {
 		v, n = moreDigits(d.buf, first, v)
 	}
 	q := first + n
-	if uint(n-1) >= maxIntegerDigits || v > math.MaxInt64 || n > 1 && d.buf[first] == '0' || isFraction(d.buf[q]) {
+	if uint(n-1) >= maxIntegerDigits || v > math.MaxInt64 || byteAt(d.buf, first) == '0' && n > 1 || isFraction(byteAt(d.buf, q)) {
 		return d.numeric(t, p)
 	}
 	w := int64(v)
@@ -57,38 +57,60 @@ func (d *Decoder) integer(t *taker, p int) int {
 		w = -w
 	}
 	c := t.col
-	if c.width == 8 {
+	switch {
+	case c.width == 8:
 		c.append64(uint64(w))
-		return q
-	}
-	if !inRange(c, w) {
+	case c.width == 4 && int64(int32(w)) == w:
+		c.append32(uint32(w))
+	case c.width < 4 && inRange(c, w):
+		c.appendBits(uint64(w))
+	default:
 		return d.numeric(t, p)
 	}
-	c.appendBits(uint64(w))
 	return q
 }
 
-// double reads a number into a column of doubles.
+// double reads a number into a column of doubles. What is short it reads as short does, but without passing on its parts.
 func (d *Decoder) double(t *taker, p int) int {
-	n, q := d.short(p)
-	if q < 0 || n.digits > maxExactDigits64 {
+	first := p
+	if byteAt(d.buf, p) == '-' {
+		first++
+	}
+	v, n := leadingDigits(word(d.buf, first))
+	q := first + n
+	if uint(n-1) >= 7 || byteAt(d.buf, first) == '0' && n > 1 {
 		return d.numeric(t, p)
 	}
-	v := float64(int64(n.digits)) / exactPowers[n.decimals]
-	if n.negative {
-		v = -v
+	decimals := 0
+	if byteAt(d.buf, q) == '.' {
+		var fraction uint64
+		if fraction, decimals = leadingDigits(word(d.buf, q+1)); decimals == 8 {
+			fraction, decimals = moreDigits(d.buf, q+1, fraction)
+		}
+		if uint(decimals-1) >= uint(maxShortDigits-n) {
+			return d.numeric(t, p)
+		}
+		v = v*powers[decimals] + fraction
+		q += 1 + decimals
 	}
-	t.col.append64(math.Float64bits(v))
+	if isFraction(byteAt(d.buf, q)) || v > maxExactDigits64 {
+		return d.numeric(t, p)
+	}
+	f := float64(int64(v)) / exactPowers[decimals]
+	if first > p {
+		f = -f
+	}
+	t.col.append64(math.Float64bits(f))
 	return q
 }
 
 // numeric reads a number into a column of numbers of any kind.
 func (d *Decoder) numeric(t *taker, p int) int {
-	if n, q := d.short(p); q >= 0 && n.append(t.col) {
-		return q
-	}
 	if d.buf[p] != '-' && !isDigit(d.buf[p]) {
 		return d.unlike(t, p)
+	}
+	if n, q := d.short(p); q >= 0 && n.append(t.col) {
+		return q
 	}
 	q := d.number(p)
 	if q < 0 {
@@ -185,32 +207,27 @@ func (d *Decoder) string(t *taker, p int) int {
 	return p + n + 1
 }
 
-// coded is string for a column with a dictionary.
+// coded is string for a column with a dictionary: it looks for the text up to the first quote among those that stand in records as they are.
+// Of what length it is decides nothing on the way, since processors would not foresee that.
 func (d *Decoder) coded(t *taker, p int) int {
 	if byteAt(d.buf, p) != '"' {
 		return d.otherText(t, p)
 	}
 	p++
-	v, w := word(d.buf, p), word(d.buf, p+8)
-	inV, inW := unusual(v)&highBits, unusual(w)&highBits
-	if inV|inW == 0 {
-		return d.unusualText(t, p, p+16)
+	head, next := word(d.buf, p), word(d.buf, p+8)
+	inHead, inNext := quotes(head), quotes(next)
+	last := inHead & -inHead
+	before := last - 1
+	none := uint64(int64(before) >> 63) // all bits if head has no quote
+	head &= last | before
+	next &= (inNext ^ (inNext - 1)) & none
+	c := t.col
+	slot := &c.dict.slots[textHash(head, next)%textSlots]
+	if slot.head != head || slot.next != next || !slot.asIs {
+		return d.unusualText(t, p, p)
 	}
-	n := 0
-	if inV == 0 {
-		n, inV = 8, inW
-	}
-	n += bits.TrailingZeros64(inV) >> 3
-	if byteAt(d.buf, p+n) != '"' {
-		return d.unusualText(t, p, p+n)
-	}
-	number, ok := t.col.dict.short(v, w, n)
-	if !ok {
-		d.appendText(t, d.buf, p, p+n)
-		return p + n + 1
-	}
-	t.col.appendNumber(number)
-	return p + n + 1
+	c.append32(uint32(slot.number))
+	return p + bits.TrailingZeros64(inHead|inNext&none)>>3 + 8&int(none) + 1
 }
 
 // spell makes the taker's column a plain one.
@@ -222,6 +239,9 @@ func (d *Decoder) spell(t *taker) {
 
 // otherText appends the bytes of what is no string.
 func (d *Decoder) otherText(t *taker, p int) int {
+	if p = d.space(p); d.buf[p] == '"' {
+		return t.take(d, t, p)
+	}
 	if d.buf[p] == 'n' {
 		return d.null(t, p)
 	}
@@ -257,7 +277,7 @@ func (d *Decoder) recordText(t *taker, p int) int {
 func (d *Decoder) appendText(t *taker, buf []byte, p, q int) {
 	if t.col.dict != nil {
 		if number := t.col.dict.number(buf, p, q-p); number >= 0 {
-			t.col.appendNumber(number)
+			t.col.append32(uint32(number))
 			return
 		}
 		d.spell(t)
@@ -297,10 +317,10 @@ func appendBase64(c *column, text []byte) string {
 
 // timestamp reads a timestamp of either kind.
 func (d *Decoder) timestamp(t *taker, p int) int {
-	if d.buf[p] != '"' {
+	if byteAt(d.buf, p) != '"' {
 		return d.unlike(t, p)
 	}
-	at, n := d.calendar.usual(d.buf[p+1:])
+	at, n := d.calendar.usual(d.buf, p+1)
 	if n > 0 && !(at.zoned && t.op == takeTimestampNTZ) {
 		t.col.append64(uint64(at.micros))
 		return p + 1 + n

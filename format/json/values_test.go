@@ -28,6 +28,15 @@ func one(t *testing.T, ddl, value string) string {
 	return strings.TrimSuffix(rows[0], "|7")
 }
 
+// TestNoDateIsKnownBeforeTheFirst asks a decoder that has read no date yet for one of zero bytes.
+func TestNoDateIsKnownBeforeTheFirst(t *testing.T) {
+	nul, escaped := strings.Repeat("\x00", 10), strings.Repeat(`\u0000`, 10)
+	rows, bad := decode(t, newDecoder(t, "at timestamp", "day date"), block(`{"at":"`+nul+`T00:00:00Z"}`, `{"at":"`+escaped+`T00:00:00Z"}`, `{"day":"`+escaped+`"}`))
+	if len(rows) != 0 || len(bad) != 3 {
+		t.Errorf("rows %q, bad %v", rows, bad)
+	}
+}
+
 func TestValuesAreStoredExactlyOrBad(t *testing.T) {
 	nines := strings.Repeat("9", 38)
 	for _, c := range []struct{ ddl, value, want string }{

@@ -115,43 +115,51 @@ func (d *Decoder) object(t *taker, p int) int {
 	}
 	m := t.members
 	m.visit++
-	missing := len(m.wanted)
+	m.missing = len(m.wanted)
 	for f := &m.first; ; {
-		if guess := &f.next[0]; guess.field != nil && guess.right(d.buf, p) {
-			if f, p = guess.field, p+len(guess.raw); byteAt(d.buf, p) <= ' ' {
-				p = d.space(p)
-			}
-		} else if byteAt(d.buf, p) == '}' {
-			d.depth--
-			p++
-			break
-		} else if f, p = d.name(m, f, p); f == nil {
-			break
-		}
+		guess := &f.next[0]
 		switch {
-		case f.taker == nil:
-			p = d.unwanted(f, p)
-		case f.visit == m.visit:
-			f.node.cut(d.length(m))
-			p = f.taker.take(d, f.taker, p)
+		case guess.begins(d.buf, p) && guess.fits():
+			f, p = guess.field, p+len(guess.raw)
+		case len(guess.raw) > 16 && guess.right(d.buf, p):
+			f, p = guess.field, p+len(guess.raw)
+		case byteAt(d.buf, p) == '}':
+			d.depth--
+			return d.endObject(m, p+1)
 		default:
+			if f, p = d.name(m, f, p); f == nil {
+				return d.endObject(m, p)
+			}
+		}
+		if f.taker == nil || f.visit == m.visit {
+			p = d.unusualField(m, f, p)
+		} else {
 			f.visit = m.visit
-			missing--
+			m.missing--
 			p = f.taker.take(d, f.taker, p)
 		}
 		if p < 0 {
-			d.blame(f.taker)
-			d.at(fieldPath("", f.name))
-			return p
+			return d.inField(f)
 		}
 	}
-	if p < 0 || missing > 0 && !d.missing(m) {
+}
+
+// endObject does what is left to do for an object that ends at p, or is no object if p is negative.
+func (d *Decoder) endObject(m *members, p int) int {
+	if p < 0 || m.missing > 0 && !d.missing(m) {
 		return -1
 	}
 	if m.owner != nil {
 		m.owner.n++
 	}
 	return p
+}
+
+// inField says where it is that a value does not fit.
+func (d *Decoder) inField(f *field) int {
+	d.blame(f.taker)
+	d.at(fieldPath("", f.name))
+	return -1
 }
 
 // missing gives their lack to the fields that the object did not have.
@@ -167,8 +175,8 @@ func (d *Decoder) missing(m *members) bool {
 // name reads what the first guess missed: all from the previous field, which ends at p, to the value of the next one. There is
 // no field at the end of the object.
 func (d *Decoder) name(m *members, previous *field, p int) (*field, int) {
-	if guess := &previous.next[1]; guess.field != nil && guess.right(d.buf, p) {
-		return guess.field, d.space(p + len(guess.raw))
+	if guess := &previous.next[1]; guess.right(d.buf, p) {
+		return guess.field, p + len(guess.raw)
 	}
 	from, more := p, false
 	if previous == &m.first {
@@ -198,8 +206,12 @@ func (d *Decoder) name(m *members, previous *field, p int) (*field, int) {
 	return f, p
 }
 
-// unwanted counts and skips the value at p of a field that nobody wants.
-func (d *Decoder) unwanted(f *field, p int) int {
+// unusualField reads the value at p of a field that nobody wants, which is counted, or of one that the object has had before.
+func (d *Decoder) unusualField(m *members, f *field, p int) int {
+	if f.taker != nil {
+		f.node.cut(d.length(m))
+		return f.taker.take(d, f.taker, p)
+	}
 	if f.count != nil {
 		d.unknown.met = append(d.unknown.met, f.count)
 	}
@@ -278,12 +290,17 @@ func (d *Decoder) open(p int) (first int, more bool) {
 	return d.first(p, ']')
 }
 
-// unlike reads a null where the taker would have something else, and says that any other value does not fit.
+// unlike reads a null where the taker would have something else, and says that any other value does not fit. Space in front of the value
+// it leaves out.
 func (d *Decoder) unlike(t *taker, p int) int {
-	if d.buf[p] == 'n' {
+	switch q := d.space(p); {
+	case q > p:
+		return t.take(d, t, q)
+	case d.buf[p] == 'n':
 		return d.null(t, p)
+	default:
+		return d.mismatch(p, t.expects())
 	}
-	return d.mismatch(p, t.expects())
 }
 
 // expects says what the taker takes.
