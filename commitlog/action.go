@@ -33,7 +33,8 @@ type Format struct {
 	Options  map[string]string `json:"options"`
 }
 
-// Schema parses the schemaString. The type is a struct.
+// Schema parses the schemaString. The type is a struct. It knows nothing of column mapping, which Head.Schema and State.Schema
+// do.
 func (m Metadata) Schema() (*schema.Type, error) { return schema.ParseJSON(m.SchemaString) }
 
 // Add is the add action: a data file that belongs to the table from this version on ("Add File and Remove File").

@@ -137,7 +137,7 @@ func (a *attempt) judgeResult(h *Head) error {
 			Detail: "the protocol lacks it, and the transaction sets the domain " + a.commit.Domains[0].Domain,
 		}
 	}
-	columns := h.Metadata.PartitionColumns
+	columns := h.storedPartitionColumns()
 	for i := range a.commit.Adds {
 		f := &a.commit.Adds[i]
 		fits := len(f.PartitionValues) == len(columns)

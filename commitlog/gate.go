@@ -11,7 +11,6 @@ import (
 // Table properties that decide whether a feature is in use.
 const (
 	propAppendOnly         = "delta.appendOnly"
-	propColumnMapping      = "delta.columnMapping.mode"
 	propConstraintPrefix   = "delta.constraints."
 	propInCommitTimestamps = "delta.enableInCommitTimestamps"
 	propTxnRetention       = "delta.setTransactionRetentionDuration"
@@ -19,14 +18,12 @@ const (
 
 // The keys of a field's metadata that decide the same.
 const (
-	fieldInvariants      = "delta.invariants"
-	fieldGeneration      = "delta.generationExpression"
-	fieldDefault         = "CURRENT_DEFAULT"
-	fieldTypeChanges     = "delta.typeChanges"
-	fieldIdentityPrefix  = "delta.identity."
-	gateReading          = "reading"
-	gateWriting          = "writing"
-	columnMappingModeOff = "none"
+	fieldInvariants     = "delta.invariants"
+	fieldGeneration     = "delta.generationExpression"
+	fieldDefault        = "CURRENT_DEFAULT"
+	fieldIdentityPrefix = "delta.identity."
+	gateReading         = "reading"
+	gateWriting         = "writing"
 )
 
 // gate checks a head whose protocol or metadata is new, and prepares what depends on them. An error means that the table
@@ -66,6 +63,13 @@ func gateRead(table string, version int64, p Protocol, m Metadata) (*gated, erro
 		return nil, err
 	}
 	if t.schema, err = m.Schema(); err != nil {
+		return nil, corrupt(fmt.Errorf("metaData.schemaString: %w", err))
+	}
+	if err := t.schema.CheckTypeChanges(); err != nil {
+		return nil, &UnsupportedError{Table: table, Features: []string{featureTypeWidening}, For: gateReading, Detail: err.Error()}
+	}
+	mode, _ := columnMapping(p, m)
+	if t.schema, err = t.schema.Mapped(mode); err != nil {
 		return nil, corrupt(fmt.Errorf("metaData.schemaString: %w", err))
 	}
 	if column, used := usage.types["timestamp_ntz"]; used && !slices.Contains(p.reads(), featureTimestampNTZ) {
@@ -115,22 +119,10 @@ func (t *gated) reading() error {
 			r.add(f, "")
 		}
 	}
-	t.refuseForBoth(&r)
+	if _, known := columnMapping(t.protocol, t.metadata); !known {
+		r.add(featureColumnMapping, propColumnMapping+"="+t.metadata.Configuration[propColumnMapping])
+	}
 	return r.err(t.table, gateReading)
-}
-
-// refuseForBoth adds what neither a reader nor a writer can follow.
-func (t *gated) refuseForBoth(r *refusal) {
-	if mode := t.metadata.Configuration[propColumnMapping]; mode != "" && mode != columnMappingModeOff &&
-		(slices.Contains(t.protocol.reads(), featureColumnMapping) || t.protocol.Supports(featureColumnMapping)) {
-		r.add(featureColumnMapping, propColumnMapping+"="+mode)
-	}
-	if column, used := t.usage.types["void"]; used {
-		r.add("void columns", "column "+column)
-	}
-	if column, used := t.usage.keys[fieldTypeChanges]; used {
-		r.add(featureTypeWidening, "the type of column "+column+" has been changed")
-	}
 }
 
 // writing refuses writer features that Sluice does not know, and all that an append would have to evaluate.
@@ -144,7 +136,6 @@ func (t *gated) writing() error {
 			r.add(f, "")
 		}
 	}
-	t.refuseForBoth(&r)
 	for _, use := range []struct{ key, feature string }{
 		{fieldInvariants, featureInvariants},
 		{fieldGeneration, featureGeneratedColumns},

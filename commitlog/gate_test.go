@@ -15,6 +15,8 @@ func TestProtocolGate(t *testing.T) {
 		return `{"type":"struct","fields":[{"name":"s","type":{"type":"struct","fields":[{"name":"x","type":"` + typ + `","nullable":true,"metadata":{` + metadata + `}}]},"nullable":true,"metadata":{}}]}`
 	}
 	plain := field("long", "")
+	mapped := strings.ReplaceAll(field("long", ""), `"metadata":{}`, `"metadata":{"delta.columnMapping.id":1,"delta.columnMapping.physicalName":"p"}`)
+	mapped = strings.Replace(mapped, `.id":1`, `.id":2`, 1)
 	lists := func(r, w int, features ...string) Protocol {
 		p := Protocol{MinReaderVersion: r, MinWriterVersion: w, WriterFeatures: features}
 		if features == nil {
@@ -48,10 +50,11 @@ func TestProtocolGate(t *testing.T) {
 		{"(1,4)", legacy(1, 4), plain, nil, "", ""},
 		{"(2,5)", legacy(2, 5), plain, nil, "", ""},
 		{"(2,6)", legacy(2, 6), plain, nil, "", ""},
-		{"(2,5) by name", legacy(2, 5), plain, map[string]string{propColumnMapping: "name"}, "columnMapping", "columnMapping"},
+		{"(2,5) by name", legacy(2, 5), mapped, map[string]string{propColumnMapping: "name"}, "", ""},
 		{"(2,5) by no name", legacy(2, 5), plain, map[string]string{propColumnMapping: "none"}, "", ""},
 		{"(1,2) by name", legacy(1, 2), plain, map[string]string{propColumnMapping: "name"}, "", ""},
-		{"(3,7) by id", lists(3, 7, "columnMapping"), plain, map[string]string{propColumnMapping: "id"}, "columnMapping", "columnMapping"},
+		{"(3,7) by id", lists(3, 7, "columnMapping"), mapped, map[string]string{propColumnMapping: "id"}, "", ""},
+		{"(3,7) by what is not known", lists(3, 7, "columnMapping"), mapped, map[string]string{propColumnMapping: "hash"}, "columnMapping", "columnMapping"},
 		{"(4,7)", legacy(4, 7), plain, nil, "reader version 4", "reader version 4"},
 		{"(99,7)", legacy(99, 7), plain, nil, "reader version 99", "reader version 99"},
 		{"(1,8)", legacy(1, 8), plain, nil, "", "writer version 8"},
@@ -75,14 +78,14 @@ func TestProtocolGate(t *testing.T) {
 		{"inCommitTimestamp", writerOnly("inCommitTimestamp"), plain, nil, "", ""},
 		{"vacuumProtocolCheck", lists(3, 7, "vacuumProtocolCheck"), plain, nil, "", ""},
 		{"typeWidening", lists(3, 7, "typeWidening"), plain, nil, "", ""},
-		{"typeWidening used", lists(3, 7, "typeWidening"), field("long", `"delta.typeChanges":[]`), nil, "typeWidening", "typeWidening"},
+		{"typeWidening used", lists(3, 7, "typeWidening"), field("long", `"delta.typeChanges":[{"fromType":"integer","toType":"long"}]`), nil, "", ""},
+		{"typeWidening to what is narrower", lists(3, 7, "typeWidening"), field("integer", `"delta.typeChanges":[{"fromType":"long","toType":"integer"}]`), nil, "typeWidening", "typeWidening"},
 		{"checkpointProtection", writerOnly("checkpointProtection"), plain, nil, "", ""},
 		{"icebergCompatV1", writerOnly("icebergCompatV1"), plain, nil, "", "icebergCompatV1"},
 		{"variantType", lists(3, 7, "variantType"), field("variant", ""), nil, "variantType", "variantType"},
 		{"catalogManaged", lists(3, 7, "catalogManaged"), plain, nil, "catalogManaged", "catalogManaged"},
 		{"unknown to writers", writerOnly("myFeature"), plain, nil, "", "myFeature"},
 		{"a name in another case", writerOnly("AppendOnly"), plain, nil, "", "AppendOnly"},
-		{"void column", legacy(1, 2), field("void", ""), nil, "void columns", "void columns"},
 		{"several", lists(1, 7, "rowTracking", "myFeature"), field("long", `"delta.invariants":"{}"`), map[string]string{"delta.constraints.c": "x"}, "", "rowTracking,myFeature,invariants,checkConstraints"},
 	}
 	for _, tt := range tests {

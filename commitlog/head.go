@@ -40,7 +40,7 @@ type App struct {
 	TxnID        string // commitInfo.txnId of that version
 }
 
-// Schema is the table's schema, a struct. It is shared: not to be changed.
+// Schema is the table's schema, a struct, with column mapping. It is shared: not to be changed.
 func (h *Head) Schema() *schema.Type { return h.schema }
 
 // Writable tells whether the table may be appended to: nil, or an *UnsupportedError that names what stands against it.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/sluicedata/sluice/schema"
 	"github.com/sluicedata/sluice/storage"
 )
 
@@ -23,7 +24,11 @@ type State struct {
 
 	removed *Files // tombstones, of which modified is the deletionTimestamp; nil when they are not asked for
 	after   int64  // ms since the epoch; older ones are not kept
+	schema  *schema.Type
 }
+
+// Schema is the table's schema, a struct, with column mapping. It is shared: not to be changed.
+func (s *State) Schema() *schema.Type { return s.schema }
 
 func (l *Log) newState() *State {
 	return &State{Version: -1, Files: newFiles(), Apps: map[string]App{}, Domains: map[string]DomainMetadata{}}
@@ -187,6 +192,7 @@ func (l *Log) replay(ctx context.Context, version int64, begin func() *State) (*
 		return nil, err
 	}
 	state.Version, state.Protocol, state.Metadata, state.Apps = h.Version, h.Protocol, h.Metadata, h.Apps
+	state.schema = h.schema
 	state.Files.seal()
 	if state.removed != nil {
 		state.removed.seal()

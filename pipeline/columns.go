@@ -107,7 +107,7 @@ func (r *reader) columnType(v value) *schema.Type {
 		r.fault(v, s.shown()+" is not a type"+s.because(err.Error()), "write a type such as "+example)
 		return nil
 	}
-	for _, err := range t.CheckNames() {
+	for _, err := range t.CheckNames(schema.Unmapped) {
 		r.fault(v, "has a field that no table can have"+s.because(err.Error()), "rename the field")
 		t = nil
 	}

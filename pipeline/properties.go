@@ -33,7 +33,7 @@ func tableProperties() []property {
 		{"delta.checkpoint.writeStatsAsStruct", trueOrFalse, "true"},
 		{"delta.checkpointInterval", positive, "100"},
 		{"delta.checkpointPolicy", `classic`, "classic"},
-		{"delta.columnMapping.mode", `none`, "none"},
+		{"delta.columnMapping.mode", `none|name|id`, "name"},
 		{"delta.dataSkippingNumIndexedCols", `-1|0|` + positive, "32"},
 		{"delta.dataSkippingStatsColumns", `.+`, "id,ts"},
 		{"delta.dataSkippingStringPrefixLength", positive, "32"},

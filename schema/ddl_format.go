@@ -11,10 +11,11 @@ import (
 var ddlNames = map[Kind]string{
 	Boolean: "boolean", Byte: "byte", Short: "short", Integer: "int", Long: "long", Float: "float", Double: "double",
 	String: "string", Binary: "binary", Date: "date", Timestamp: "timestamp", TimestampNTZ: "timestamp_ntz",
+	Void: "void",
 }
 
 // DDL returns the type as ParseDDL reads it. What DDL has no words for is left out: containsNull of arrays and maps, and
-// field metadata other than the comment.
+// field metadata other than the comment. ParseDDL does not take void, which nobody should want in a new table.
 func (t *Type) DDL() string {
 	var b strings.Builder
 	t.writeDDL(&b)

@@ -23,7 +23,7 @@ func (t *Type) Equal(o *Type) bool {
 }
 
 func (f *Field) equal(o *Field) bool {
-	if f.Name != o.Name || f.Nullable != o.Nullable || len(f.Metadata) != len(o.Metadata) || !f.Type.Equal(o.Type) {
+	if f.Name != o.Name || f.Nullable != o.Nullable || f.Stored != o.Stored || len(f.Metadata) != len(o.Metadata) || !f.Type.Equal(o.Type) {
 		return false
 	}
 	for k, v := range f.Metadata {

@@ -15,6 +15,7 @@ import (
 var primitives = map[Kind]string{
 	Boolean: "boolean", Byte: "byte", Short: "short", Integer: "integer", Long: "long", Float: "float", Double: "double",
 	String: "string", Binary: "binary", Date: "date", Timestamp: "timestamp", TimestampNTZ: "timestamp_ntz",
+	Void: "void",
 }
 
 // ParseJSON reads the schemaString of a metaData action: a struct of the table's columns. It is exact: names have to be
@@ -167,7 +168,7 @@ func parsePrimitive(name, path string) (*Type, error) {
 	switch name {
 	case "decimal":
 		return DecimalOf(10, 0), nil // PROTOCOL.md leaves it open; Spark reads it so
-	case "void", "variant":
+	case "variant":
 		return nil, fmt.Errorf("%sthe type %s is not supported; drop the column or read the table with another engine", where(path), name)
 	}
 	if k, ok := aliases[strings.ToLower(name)]; ok {

@@ -39,12 +39,17 @@ func LegalName(name string) string {
 }
 
 // CheckNames returns all faults in the names of a struct and of everything inside it: names that Delta forbids, and names
-// that differ in case only. Each error names the path of the field. A table is not to be created with any of them.
-func (t *Type) CheckNames() []error {
+// that differ in case only. Each error names the path of the field. A table is not to be created with any of them. Under
+// column mapping a name may have any characters.
+func (t *Type) CheckNames(m Mapping) []error {
 	var faults []error
 	t.eachStruct("", func(path string, s *Type) {
 		for i := range s.Fields {
-			if err := CheckName(s.Fields[i].Name); err != nil {
+			name := s.Fields[i].Name
+			if m != Unmapped && name != "" {
+				name = LegalName(name)
+			}
+			if err := CheckName(name); err != nil {
 				faults = append(faults, at(path, err))
 			}
 		}

@@ -39,6 +39,7 @@ const (
 	Array
 	Map
 	Struct
+	Void // nothing but null, and in no data file
 )
 
 // Type is a Delta type. Immutable once made.
@@ -60,6 +61,7 @@ type Field struct {
 	Type     *Type
 	Nullable bool
 	Metadata map[string]json.RawMessage // unknown keys are kept as they are
+	Stored   Stored                     // under column mapping; see Mapped
 }
 
 // Of returns the type of a kind that needs no more than its kind.

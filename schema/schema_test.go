@@ -156,7 +156,7 @@ func TestCheckNamesReturnsAllFaults(t *testing.T) {
 		Field{Name: "with.dot-é", Type: Of(Long)},
 	)
 	var got []string
-	for _, err := range s.CheckNames() {
+	for _, err := range s.CheckNames(Unmapped) {
 		got = append(got, err.Error())
 	}
 	if len(got) != 4 || !strings.Contains(got[0], `"US_Gross"`) || !strings.Contains(got[1], "differ in case") ||

@@ -28,8 +28,8 @@ type Append struct {
 // have to be the table's; its properties are of no account then.
 func (t *Table) Begin(ctx context.Context, create *Create) (*Append, error) {
 	head := t.log.Head()
+	var err error
 	if head == nil {
-		var err error
 		if head, err = t.log.Refresh(ctx); err != nil && !errors.Is(err, commitlog.ErrNoTable) {
 			return nil, err
 		}
@@ -49,9 +49,12 @@ func (t *Table) Begin(ctx context.Context, create *Create) (*Append, error) {
 		if err := create.Check(); err != nil {
 			return nil, err
 		}
+		if create, err = create.mapped(); err != nil {
+			return nil, err
+		}
+		a.create = create
 		a.schema, partitions, properties = create.Schema, create.PartitionColumns, create.Properties
 	}
-	var err error
 	if a.writer, err = newWriter(t, a.schema, partitions, properties); err != nil {
 		return nil, fmt.Errorf("append to %s: %w", t.store.URL(), err)
 	}

@@ -58,7 +58,7 @@ func (s *sources) column(t *schema.Type, c *parquet.Column, outerRep int) (*sour
 		}
 		types, columns := make([]*schema.Type, len(t.Fields)), make([]*parquet.Column, len(t.Fields))
 		for i, f := range t.Fields {
-			types[i], columns[i] = f.Type, c.Column(f.Name)
+			types[i], columns[i] = f.Type, fileColumn(c, &f)
 		}
 		return src, s.children(src, types, columns, c)
 	case schema.Array:
@@ -153,7 +153,7 @@ func (s *sources) inside(src *source, t *schema.Type, c *parquet.Column, outer i
 	if t.Kind == schema.Struct && !c.Leaf() {
 		types, columns := make([]*schema.Type, len(t.Fields)), make([]*parquet.Column, len(t.Fields))
 		for i, f := range t.Fields {
-			types[i], columns[i] = f.Type, c.Column(f.Name)
+			types[i], columns[i] = f.Type, fileColumn(c, &f)
 		}
 		return child, s.children(child, types, columns, c)
 	}

@@ -8,8 +8,8 @@ import (
 // definition level counts how many optional and repeated ancestors are there, a repetition level says at which of the
 // repeated ones a value starts a new item.
 type column struct {
-	name     string
-	path     string // dotted, for messages and statistics
+	stored   string // its name in files and in the log's statistics
+	path     string // dotted, of the table's own names
 	typ      *schema.Type
 	nullable bool
 
@@ -32,7 +32,7 @@ func columnsOf(t *schema.Type) (columns []*column, nodes int) {
 	root := &column{typ: t}
 	count := counts{}
 	for _, f := range t.Fields {
-		root.add(f.Name, f.Type, f.Nullable, level{}, &count)
+		root.add(f.Name, f.StoredName(), f.Type, f.Nullable, level{}, &count)
 	}
 	return root.children, count.nodes
 }
@@ -41,8 +41,8 @@ type counts struct{ nodes, leaves int }
 
 type level struct{ def, rep int }
 
-func (c *column) add(name string, t *schema.Type, nullable bool, outer level, count *counts) {
-	child := &column{name: name, path: name, typ: t, nullable: nullable, nullDef: outer.def, def: outer.def, node: count.nodes, firstLeaf: count.leaves}
+func (c *column) add(name, stored string, t *schema.Type, nullable bool, outer level, count *counts) {
+	child := &column{stored: stored, path: name, typ: t, nullable: nullable, nullDef: outer.def, def: outer.def, node: count.nodes, firstLeaf: count.leaves}
 	count.nodes++
 	if c.path != "" {
 		child.path = c.path + "." + name
@@ -54,17 +54,17 @@ func (c *column) add(name string, t *schema.Type, nullable bool, outer level, co
 	switch t.Kind {
 	case schema.Struct:
 		for _, f := range t.Fields {
-			child.add(f.Name, f.Type, f.Nullable, inner, count)
+			child.add(f.Name, f.StoredName(), f.Type, f.Nullable, inner, count)
 		}
 	case schema.Array, schema.Map:
 		inner = level{def: child.def + 1, rep: outer.rep + 1}
 		child.rep = inner.rep
 		if t.Kind == schema.Map {
-			child.add("key", t.Key, false, inner, count)
-			child.add("value", t.Elem, t.ContainsNull, inner, count)
+			child.add("key", "key", t.Key, false, inner, count)
+			child.add("value", "value", t.Elem, t.ContainsNull, inner, count)
 			break
 		}
-		child.add("element", t.Elem, t.ContainsNull, inner, count)
+		child.add("element", "element", t.Elem, t.ContainsNull, inner, count)
 	default:
 		count.leaves++
 	}

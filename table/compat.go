@@ -3,6 +3,7 @@ package table
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sluicedata/sluice/schema"
@@ -20,7 +21,8 @@ func (e *SchemaError) Unwrap() []error { return e.Faults }
 
 // checkFits says why rows of the written type cannot be appended to the table, or nil: every column of theirs has to be
 // there, by its exact name and type at every depth, and a column they lack must be nullable. Promised says that the rows
-// are checked for nulls by the written type alone, so that the table may not demand more than it.
+// are in files already, and checked for nulls by the written type alone: the table may not demand more than it, and has to
+// know the columns as the files do.
 func checkFits(written, table *schema.Type, promised bool) error {
 	f := fitter{promised: promised}
 	f.fields("", written, table)
@@ -43,7 +45,7 @@ func (f *fitter) fields(path string, written, table *schema.Type) {
 	for i := range written.Fields {
 		w := &written.Fields[i]
 		name := join(path, w.Name)
-		at := table.Index(w.Name)
+		at := f.index(table, w)
 		if at < 0 {
 			f.missing(name, w, table)
 			continue
@@ -56,10 +58,21 @@ func (f *fitter) fields(path string, written, table *schema.Type) {
 	}
 	for i := range table.Fields {
 		t := &table.Fields[i]
-		if !t.Nullable && written.Index(t.Name) < 0 {
+		if !t.Nullable && f.index(written, t) < 0 {
 			f.fault("column %s (%s NOT NULL) of the table is missing in the rows; add it", join(path, t.Name), t.Type)
 		}
 	}
+}
+
+// index finds the field of a struct that is another's: by its name, or, once files are written, by how they know it.
+func (f *fitter) index(in *schema.Type, of *schema.Field) int {
+	if !f.promised {
+		return in.Index(of.Name)
+	}
+	return slices.IndexFunc(in.Fields, func(g schema.Field) bool {
+		byID := g.Stored.ByID || of.Stored.ByID
+		return g.StoredName() == of.StoredName() && (!byID || g.Stored.ID == of.Stored.ID)
+	})
 }
 
 func (f *fitter) missing(name string, w *schema.Field, table *schema.Type) {

@@ -134,7 +134,7 @@ func compareWithAuthor(t *testing.T, folder string, version int64, expected []st
 	for _, file := range expected {
 		dir := local.New(filepath.Dir(file))
 		defer dir.Close()
-		r := fileReader{store: dir, key: filepath.Base(file), schema: nullable(snap.Schema()), fn: func(r arrow.Record) error {
+		r := fileReader{store: dir, key: filepath.Base(file), schema: nullable(snap.Schema().Logical()), fn: func(r arrow.Record) error {
 			want.add(rowTexts(r))
 			return nil
 		}}

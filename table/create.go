@@ -26,7 +26,8 @@ func (c *Create) Check() error {
 	if c.Schema == nil || c.Schema.Kind != schema.Struct || len(c.Schema.Fields) == 0 {
 		return errors.New("create table: it has no columns; declare at least one")
 	}
-	faults := c.Schema.CheckNames()
+	mapping, _ := c.mapping() // checkProperties tells of another
+	faults := c.Schema.CheckNames(mapping)
 	faults = append(faults, checkStorable("", c.Schema)...)
 	faults = append(faults, c.checkPartitions()...)
 	faults = append(faults, c.checkProperties()...)
@@ -78,9 +79,12 @@ func (c *Create) checkPartitions() []error {
 // checkStorable finds what Parquet has no form for.
 func checkStorable(path string, t *schema.Type) []error {
 	var faults []error
+	if t.Kind == schema.Void {
+		faults = append(faults, fmt.Errorf("column %s is void, which cannot be stored; give it another type", path))
+	}
 	if t.Kind == schema.Struct {
 		if len(t.Fields) == 0 {
-			faults = append(faults, fmt.Errorf("column %s is a struct without fields, which cannot be stored; give it one", path))
+			faults = append(faults, fmt.Errorf("column %s is a struct without fields that can be stored; give it one", path))
 		}
 		for i := range t.Fields {
 			faults = append(faults, checkStorable(join(path, t.Fields[i].Name), t.Fields[i].Type)...)
@@ -99,7 +103,6 @@ func checkStorable(path string, t *schema.Type) []error {
 var neutral = map[string]string{
 	"delta.enableChangeDataFeed":                     "false",
 	"delta.enableDeletionVectors":                    "false",
-	"delta.columnMapping.mode":                       "none",
 	"delta.enableRowTracking":                        "false",
 	"delta.enableInCommitTimestamps":                 "false",
 	"delta.enableTypeWidening":                       "false",
@@ -116,13 +119,16 @@ func (c *Create) checkProperties() []error {
 	for _, key := range slices.Sorted(maps.Keys(c.Properties)) {
 		value := c.Properties[key]
 		needs := strings.HasPrefix(key, "delta.constraints.") || strings.HasPrefix(key, "delta.feature.") ||
-			key == "delta.minReaderVersion" || key == "delta.minWriterVersion"
+			key == "delta.minReaderVersion" || key == "delta.minWriterVersion" || key == maxColumnIDProperty
 		if off, ok := neutral[key]; ok && !strings.EqualFold(value, off) {
 			needs = true
 		}
 		if needs {
 			faults = append(faults, fmt.Errorf("table property %s: %q asks for a table feature that Sluice does not create; leave it out", key, value))
 		}
+	}
+	if _, err := c.mapping(); err != nil {
+		faults = append(faults, err)
 	}
 	if _, err := codecOf(c.Properties, nil); err != nil {
 		faults = append(faults, err)
@@ -145,16 +151,28 @@ func (c *Create) checkProperties() []error {
 	return faults
 }
 
+// protocol is the lowest that the table can have.
+func (c *Create) protocol() *commitlog.Protocol {
+	var features []string
+	if mapping, _ := c.mapping(); mapping != schema.Unmapped {
+		features = append(features, "columnMapping")
+	}
+	if c.Schema.Contains(schema.TimestampNTZ) {
+		features = append(features, "timestampNtz")
+	}
+	if features == nil {
+		return &commitlog.Protocol{MinReaderVersion: 1, MinWriterVersion: 2}
+	}
+	return &commitlog.Protocol{
+		MinReaderVersion: 3, MinWriterVersion: 7,
+		ReaderFeatures: features,
+		WriterFeatures: append([]string{"appendOnly", "invariants"}, features...),
+	}
+}
+
 // actions are those of version 0.
 func (c *Create) actions(now time.Time) (*commitlog.Protocol, *commitlog.Metadata) {
-	protocol := &commitlog.Protocol{MinReaderVersion: 1, MinWriterVersion: 2}
-	if c.Schema.Contains(schema.TimestampNTZ) {
-		protocol = &commitlog.Protocol{
-			MinReaderVersion: 3, MinWriterVersion: 7,
-			ReaderFeatures: []string{"timestampNtz"},
-			WriterFeatures: []string{"appendOnly", "invariants", "timestampNtz"},
-		}
-	}
+	protocol := c.protocol()
 	properties := maps.Clone(c.Properties)
 	if properties == nil {
 		properties = map[string]string{}

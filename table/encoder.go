@@ -40,6 +40,7 @@ type layout struct {
 	compact bool
 	choice  statsChoice
 	chosen  map[string]struct{} // paths that have statistics
+	byID    bool                // readers search files by ids
 	footer  format.FileMetaData // of an empty file
 
 	groupBytes int64 // of a row group, in the memory that it takes: most of it is compressed
@@ -68,6 +69,7 @@ func newLayout(t *schema.Type, properties map[string]string, engine string, zstd
 	}
 	l.columns, l.nodes = columnsOf(t)
 	l.chosen = l.choice.Of(t)
+	l.byID = slices.ContainsFunc(t.Fields, func(f schema.Field) bool { return f.Stored.ByID })
 	// The schema's elements and the columns' order are what parquet-go makes of them.
 	s := parquetSchema(t)
 	var empty bytes.Buffer
@@ -87,7 +89,7 @@ func newLayout(t *schema.Type, properties map[string]string, engine string, zstd
 		found, _ := s.Lookup(path...)
 		l.leaves = append(l.leaves, &leaf{
 			path: path, typ: types[i], physical: format.Type(found.Node.Type().Kind()), annotated: annotatedType(found.Node),
-			maxDef: found.MaxDefinitionLevel, maxRep: found.MaxRepetitionLevel,
+			maxDef: found.MaxDefinitionLevel, maxRep: found.MaxRepetitionLevel, ids: idsAlong(s, path),
 		})
 	}
 	l.counted = counted(l.columns, len(l.leaves))

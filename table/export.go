@@ -9,13 +9,14 @@ import (
 )
 
 // Export writes what a Scan with the options hands out as one Parquet file, encoded as the table's data files are, and
-// returns the number of rows. Partition columns are columns of the file.
+// returns the number of rows. Partition columns are columns of the file, those that
+// are void are not.
 func (s *Snapshot) Export(ctx context.Context, options ScanOptions, w io.Writer) (int64, error) {
 	wanted, err := s.project(options.Columns)
 	if err != nil {
 		return 0, err
 	}
-	l, err := newLayout(wanted, s.Properties(), s.table.engine(), s.table.zstd)
+	l, err := newLayout(storedColumns(wanted.Logical(), nil), s.Properties(), s.table.engine(), s.table.zstd)
 	if err != nil {
 		return 0, err
 	}

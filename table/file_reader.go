@@ -98,11 +98,14 @@ func (r *groupReader) read(ctx context.Context, root *parquet.Column, group parq
 // open finds the columns in the file.
 func (r *groupReader) open(root *parquet.Column, group parquet.RowGroup) (err error) {
 	defer parquetfile.Recover(&err)
+	if lacksIDs(r.schema, root) {
+		return errors.New("the table knows its columns by field ids, and the file has none; have the engine that wrote the file rewrite it")
+	}
 	s := &sources{group: group, cursors: r.cursors}
 	for _, f := range r.schema.Fields {
 		var src *source
 		if _, constant := r.constants[f.Name]; !constant {
-			if src, err = s.column(f.Type, root.Column(f.Name), 0); err != nil {
+			if src, err = s.column(f.Type, fileColumn(root, &f), 0); err != nil {
 				return err
 			}
 		}

@@ -54,12 +54,18 @@ type outwards struct {
 	micros int64
 }
 
-func (o outwards) from(t *schema.Type, bound Value) (Value, bool) {
-	switch t.Kind {
+func (o outwards) from(f *schema.Field, bound Value) (Value, bool) {
+	switch f.Type.Kind {
 	case schema.Timestamp, schema.TimestampNTZ:
 		return bound.(int64) + o.micros, true
 	case schema.Decimal:
 		return bound.(Decimal).outwards(o.sign)
+	case schema.Double:
+		// A float of before the column was widened is told in as few digits as tell floats apart.
+		v := bound.(float64)
+		if nearest := float64(float32(v)); f.WidenedFrom(schema.Float) && (nearest > v) == (o.sign > 0) {
+			return nearest, true
+		}
 	}
 	return bound, true
 }
@@ -71,7 +77,7 @@ func (s *FileStats) bounds(path string, t *schema.Type, values map[string]any, t
 		if strings.Contains(f.Name, ".") {
 			continue
 		}
-		switch v := values[f.Name].(type) {
+		switch v := values[f.StoredName()].(type) {
 		case nil:
 		case map[string]any:
 			if f.Type.Kind == schema.Struct {
@@ -80,7 +86,7 @@ func (s *FileStats) bounds(path string, t *schema.Type, values map[string]any, t
 		default:
 			bound, ok := statValue(f.Type, v)
 			if ok {
-				bound, ok = out.from(f.Type, bound)
+				bound, ok = out.from(&f, bound)
 			}
 			if ok {
 				to[name] = bound
@@ -95,7 +101,7 @@ func (s *FileStats) nulls(path string, t *schema.Type, values map[string]any) {
 		if strings.Contains(f.Name, ".") {
 			continue
 		}
-		switch v := values[f.Name].(type) {
+		switch v := values[f.StoredName()].(type) {
 		case map[string]any:
 			if f.Type.Kind == schema.Struct {
 				s.nulls(name, f.Type, v)

@@ -58,8 +58,12 @@ func leafReader(t *schema.Type, leaf *parquet.Column) (appendValue, error) {
 			b.(*array.Date32Builder).Append(arrow.Date32(v.Int32()))
 			return nil
 		})
-	case schema.Timestamp, schema.TimestampNTZ:
+	case schema.Timestamp:
 		read = timestampReader(stored)
+	case schema.TimestampNTZ:
+		if read = midnightReader(stored); read == nil {
+			read = timestampReader(stored)
+		}
 	}
 	if read == nil {
 		return nil, fmt.Errorf("column %s: the file stores %s where the table has %s", leaf.Name(), stored, t)
@@ -194,6 +198,18 @@ func fromBigEndian(b []byte) (decimal128.Num, bool) {
 	return decimal128.New(int64(binary.BigEndian.Uint64(full[:8])), binary.BigEndian.Uint64(full[8:])), true
 }
 
+const dayMicros = 86400 * 1_000_000
+
+// midnightReader reads dates of before a column was widened; nil for other types.
+func midnightReader(stored parquet.Type) appendValue {
+	if lt := stored.LogicalType(); lt == nil || stored.Kind() != parquet.Int32 {
+		return nil
+	} else if _, isDate := lt.Value.(*format.DateType); !isDate {
+		return nil
+	}
+	return appendMicros(func(v parquet.Value) (int64, bool) { return int64(v.Int32()) * dayMicros, true })
+}
+
 func timestampReader(stored parquet.Type) appendValue {
 	if stored.Kind() == parquet.Int96 {
 		return appendMicros(int96Micros)
@@ -234,7 +250,6 @@ func appendMicros(get func(parquet.Value) (int64, bool)) appendValue {
 // int96Micros reads Impala's timestamp: nanoseconds of the day, then the Julian day.
 func int96Micros(v parquet.Value) (int64, bool) {
 	const julianEpoch = 2440588 // of 1970-01-01
-	const dayMicros = 86400 * 1_000_000
 	i := v.Int96()
 	nanos := int64(uint64(i[1])<<32 | uint64(i[0]))
 	days := int64(int32(i[2])) - julianEpoch

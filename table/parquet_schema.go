@@ -34,8 +34,8 @@ type groupField struct {
 func (f *groupField) Name() string                      { return f.name }
 func (f *groupField) Value(reflect.Value) reflect.Value { return reflect.Value{} }
 
-// parquetSchema returns the schema of data files that hold the struct's fields, in the Parquet types that Delta's
-// writers agree on: lists and maps in three levels, and leaves as schema.ParquetLeaf has them.
+// parquetSchema returns the schema of data files that hold the struct's fields, by their stored names and ids, in the Parquet
+// types that Delta's writers agree on: lists and maps in three levels, and leaves as schema.ParquetLeaf has them.
 func parquetSchema(t *schema.Type) *parquet.Schema {
 	return parquet.NewSchema("spark_schema", structNode(t))
 }
@@ -43,7 +43,11 @@ func parquetSchema(t *schema.Type) *parquet.Schema {
 func structNode(t *schema.Type) parquet.Node {
 	g := &group{fields: make([]parquet.Field, len(t.Fields))}
 	for i, f := range t.Fields {
-		g.fields[i] = &groupField{Node: optional(typeNode(f.Type), f.Nullable), name: f.Name}
+		node := optional(typeNode(f.Type), f.Nullable)
+		if f.Stored.ID != 0 {
+			node = parquet.FieldID(node, f.Stored.ID)
+		}
+		g.fields[i] = &groupField{Node: node, name: f.StoredName()}
 	}
 	return g
 }

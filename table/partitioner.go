@@ -30,6 +30,19 @@ func newPartitioner(t *schema.Type, columns []string) (*partitioner, error) {
 	return p, nil
 }
 
+// folder returns where the files of a partition lie. Under column mapping its name says nothing of columns, which may be
+// renamed.
+func (p *partitioner) folder(values []*string) string {
+	if len(p.fields) == 0 || p.fields[0].Stored.Name == "" {
+		return partitionFolder(p.columns, values)
+	}
+	names := make([]string, len(p.fields))
+	for i := range p.fields {
+		names[i] = p.fields[i].StoredName()
+	}
+	return hashedFolder(names, values)
+}
+
 // keys calls fn for every row with a key that is equal for rows of one partition. fn gets key's memory only for the call.
 func (p *partitioner) keys(record arrow.Record, fn func(row int, key []byte, values func() []*string) error) error {
 	arrays := make([]arrow.Array, len(p.columns))

@@ -34,16 +34,11 @@ func (s *Snapshot) Rewrite(of *File) (*Rewrite, error) {
 	}
 	values := make([]*string, len(s.partitions))
 	for i, c := range s.partitions {
-		values[i] = of.add.PartitionValues[c]
+		values[i] = of.Values[c]
 	}
-	r := &Rewrite{pending: pending{table: s.table, writer: w}, snapshot: s, stored: &schema.Type{Kind: schema.Struct}}
+	r := &Rewrite{pending: pending{table: s.table, writer: w}, snapshot: s, stored: storedColumns(s.schema, s.partitions)}
 	r.partition = w.partition(values, true)
 	w.order = append(w.order, r.partition)
-	for _, f := range s.schema.Fields {
-		if !slices.Contains(s.partitions, f.Name) {
-			r.stored.Fields = append(r.stored.Fields, f)
-		}
-	}
 	return r, nil
 }
 

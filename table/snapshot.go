@@ -25,7 +25,7 @@ type Snapshot struct {
 type File struct {
 	Path      string             // as in the log
 	Partition map[string]Value   // by partition column; nil is null
-	Values    map[string]*string // the same as the log has them; shared, not to be changed
+	Values    map[string]*string // the same as the texts of the log; not to be changed
 	Size      int64              // bytes
 	Modified  time.Time
 	Rows      int64      // without the deleted ones; -1 when the log does not say
@@ -44,11 +44,7 @@ func (t *Table) Snapshot(ctx context.Context, version int64) (*Snapshot, error) 
 	if err != nil {
 		return nil, err
 	}
-	s := &Snapshot{table: t, state: state, partitions: state.Metadata.PartitionColumns}
-	if s.schema, err = state.Metadata.Schema(); err != nil {
-		return nil, err
-	}
-	return s, nil
+	return &Snapshot{table: t, state: state, schema: state.Schema(), partitions: state.Metadata.PartitionColumns}, nil
 }
 
 // Version is the table version.
@@ -110,11 +106,10 @@ func (s *Snapshot) TargetFileSize() (int64, error) { return targetSizeOf(s.Prope
 // PartitionOf is a file's partition as text, day=2024-05-01/country=NL; empty without partition columns. Files have the same
 // if they are in the same partition.
 func (s *Snapshot) PartitionOf(f *File) string {
-	values := f.add.PartitionValues
 	parts := make([]string, len(s.partitions))
 	for i, c := range s.partitions {
 		parts[i] = c + " is null"
-		if v := values[c]; v != nil {
+		if v := f.Values[c]; v != nil {
 			parts[i] = c + "=" + url.PathEscape(*v)
 		}
 	}
@@ -126,7 +121,7 @@ func (s *Snapshot) file(add *commitlog.Add) (File, error) {
 		add:       add,
 		Path:      add.Path,
 		Partition: make(map[string]Value, len(s.partitions)),
-		Values:    add.PartitionValues,
+		Values:    make(map[string]*string, len(s.partitions)),
 		Size:      add.Size,
 		Modified:  time.UnixMilli(add.ModificationTime).UTC(),
 		Rows:      -1,
@@ -144,7 +139,9 @@ func (s *Snapshot) file(add *commitlog.Add) (File, error) {
 		if at < 0 {
 			return f, fmt.Errorf("the schema has no partition column %s", name)
 		}
-		v, err := parsePartition(s.schema.Fields[at].Type, add.PartitionValues[name])
+		column := &s.schema.Fields[at]
+		f.Values[name] = add.PartitionValues[column.StoredName()]
+		v, err := parsePartition(column.Type, f.Values[name])
 		if err != nil {
 			return f, fmt.Errorf("partition column %s: %w", name, err)
 		}

@@ -51,7 +51,8 @@ func openSource(l *layout, object storage.Object, buffer *[]byte) (s *sourceFile
 	s.own = strings.HasPrefix(s.file.Metadata().CreatedBy, engineName)
 	for _, leaf := range l.leaves {
 		found, ok := s.file.Schema().Lookup(leaf.path...)
-		if !ok || found.MaxDefinitionLevel != leaf.maxDef || found.MaxRepetitionLevel != leaf.maxRep || annotatedType(found.Node) != leaf.annotated {
+		if !ok || found.MaxDefinitionLevel != leaf.maxDef || found.MaxRepetitionLevel != leaf.maxRep || annotatedType(found.Node) != leaf.annotated ||
+			l.byID && !slices.Equal(idsAlong(s.file.Root(), leaf.path), leaf.ids) {
 			return nil, nil
 		}
 		s.columns = append(s.columns, found.ColumnIndex)

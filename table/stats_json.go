@@ -47,7 +47,7 @@ func appendMembers(b []byte, columns []*columnStats, value func([]byte, *columnS
 		if len(b) > start+1 {
 			b = append(b, ',')
 		}
-		b = appendJSONString(b, c.column.name)
+		b = appendJSONString(b, c.column.stored)
 		b = append(b, ':')
 		var ok bool
 		if c.children != nil {

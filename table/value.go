@@ -50,6 +50,8 @@ func valueAt(a arrow.Array, i, scale int) Value {
 		return nil
 	}
 	switch a := a.(type) {
+	case *array.Null: // IsNull does not know
+		return nil
 	case *array.Boolean:
 		return a.Value(i)
 	case *array.Int8:

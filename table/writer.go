@@ -80,16 +80,11 @@ func newWriter(t *Table, s *schema.Type, partitions []string, properties map[str
 	return w, nil
 }
 
-// layout is that of the table's files, which have all columns but those of its partitions.
+// layout is that of the table's files.
 func (t *Table) layout(s *schema.Type, partitions []string, properties map[string]string) (*layout, error) {
-	stored := &schema.Type{Kind: schema.Struct}
-	for _, f := range s.Fields {
-		if !slices.Contains(partitions, f.Name) {
-			stored.Fields = append(stored.Fields, f)
-		}
-	}
+	stored := storedColumns(s, partitions)
 	if len(stored.Fields) == 0 {
-		return nil, errors.New("all columns of the table are partition columns, which leaves none for its files")
+		return nil, errors.New("all columns of the table are partition columns or void, which leaves none for its files")
 	}
 	if err := errors.Join(checkStorable("", stored)...); err != nil {
 		return nil, err
@@ -173,9 +168,9 @@ func (w *writer) split(record arrow.Record, columns []*bound) error {
 
 // partition is the one with these values of the partition columns.
 func (w *writer) partition(values []*string, keep bool) *partitionRows {
-	p := &partitionRows{values: make(map[string]*string, len(values)), folder: partitionFolder(w.partitioner.columns, values), keep: keep}
-	for i, c := range w.partitioner.columns {
-		p.values[c] = values[i]
+	p := &partitionRows{values: make(map[string]*string, len(values)), folder: w.partitioner.folder(values), keep: keep}
+	for i := range w.partitioner.fields {
+		p.values[w.partitioner.fields[i].StoredName()] = values[i]
 	}
 	return p
 }

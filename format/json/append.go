@@ -33,6 +33,8 @@ func appendValue(dst []byte, column arrow.Array, i int) []byte {
 		return append(dst, "null"...)
 	}
 	switch a := column.(type) {
+	case *array.Null: // IsNull does not know
+		return append(dst, "null"...)
 	case *array.Boolean:
 		return strconv.AppendBool(dst, a.Value(i))
 	case *array.Int8:
