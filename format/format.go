@@ -64,6 +64,18 @@ type Framer interface {
 	Frame(r io.Reader, emit func(*source.Block) error) error
 }
 
+// LineFramer is a Framer that can cut parts of a file each by itself, where records are lines.
+type LineFramer interface {
+	Framer
+	// HasLines says whether records are the lines of a file that begins with head: its first HeadBytes, or fewer when that
+	// is all of it.
+	HasLines(head []byte) bool
+	HeadBytes() int
+	// FrameLines is Frame for some of the lines of such a file; first says that they are the first ones. Positions count
+	// from 1 within them. It returns how many lines there are.
+	FrameLines(r io.Reader, first bool, emit func(*source.Block) error) (lines int64, err error)
+}
+
 // Inferrer learns columns from records.
 type Inferrer interface {
 	Infer(b *source.Block) error

@@ -207,11 +207,19 @@ func (f *File) FilesConfig(landing storage.Store) (files.Config, error) {
 		return files.Config{}, err
 	}
 	in := f.Source.Files
-	return files.Config{
+	cfg := files.Config{
 		Store: landing, Pattern: in.Pattern, DisplayRoot: in.Written, Settle: in.Settle,
 		Overwritten: files.Overwritten(in.Overwritten), Order: files.Order(in.Order), Framer: framer,
-	}, nil
+	}
+	if !isRemote(in.Root) { // whose objects are checked as they are read, from beginning to end
+		cfg.PieceBytes = pieceBytes
+	}
+	return cfg, nil
 }
+
+// pieceBytes is of how many bytes pieces of files are that are read side by side. A piece costs as much as a small file to read,
+// and all of those that are being read have to fit into the account that they count in.
+const pieceBytes = 4 << 20
 
 func (f *File) framer() (format.Framer, error) {
 	options := f.Source.Format.JSON

@@ -41,13 +41,13 @@ const (
 	keptBytes = 64 << 10
 )
 
-// Framer cuts files into records. It is a format.Framer.
+// Framer cuts files into records. It is a format.LineFramer.
 type Framer struct {
 	options FrameOptions
 	memory  frameMemory
 }
 
-var _ format.Framer = (*Framer)(nil)
+var _ format.LineFramer = (*Framer)(nil)
 
 // NewFramer returns a framer, or an error that tells which option is wrong.
 func NewFramer(options FrameOptions) (*Framer, error) {
@@ -82,9 +82,43 @@ func orDefault(v, otherwise int) int {
 // to the length of r. A byte order mark in front is left out. What can't be cut into records becomes one record with a fault;
 // only reading can fail.
 func (f *Framer) Frame(r io.Reader, emit func(*source.Block) error) error {
-	cut := framing{options: &f.options, memory: &f.memory, emit: emit, block: f.memory.block(), in: input{r: r, window: f.memory.window(f.options.BlockBytes)}}
+	cut := f.begin(r, emit)
 	defer cut.end()
 	return cut.frame()
+}
+
+// HeadBytes is how much of a file's beginning says what layout it has.
+func (f *Framer) HeadBytes() int { return f.options.BlockBytes }
+
+// HasLines says whether a file that begins with head has one record a line.
+func (f *Framer) HasLines(head []byte) bool {
+	return f.options.layout(bytes.TrimPrefix(head, []byte(byteOrderMark)), len(head) < f.HeadBytes()) == LayoutLines
+}
+
+// FrameLines cuts a part of a file that has lines, from the beginning of one to the end of one. Positions count from the
+// part's beginning. It returns how many lines there are.
+func (f *Framer) FrameLines(r io.Reader, first bool, emit func(*source.Block) error) (int64, error) {
+	cut := f.begin(r, emit)
+	defer cut.end()
+	if err := cut.in.fill(cut.memory); err != nil {
+		return 0, err
+	}
+	if first {
+		cut.mark()
+	}
+	return cut.lines()
+}
+
+func (f *Framer) begin(r io.Reader, emit func(*source.Block) error) *framing {
+	return &framing{options: &f.options, memory: &f.memory, emit: emit, block: f.memory.block(), in: input{r: r, window: f.memory.window(f.options.BlockBytes)}}
+}
+
+// layout is that of a file which begins with head; whole says that there is no more of it.
+func (o *FrameOptions) layout(head []byte, whole bool) Layout {
+	if o.Layout == LayoutAuto {
+		return detect(head, whole)
+	}
+	return o.Layout
 }
 
 // framing is one file on its way through a Framer.
@@ -100,17 +134,20 @@ func (f *framing) frame() error {
 	if err := f.in.fill(f.memory); err != nil {
 		return err
 	}
+	f.mark()
+	layout := f.options.layout(f.in.rest(), f.in.ended)
+	if layout == LayoutLines {
+		_, err := f.lines()
+		return err
+	}
+	return f.values(layout)
+}
+
+// mark leaves out a byte order mark.
+func (f *framing) mark() {
 	if bytes.HasPrefix(f.in.rest(), []byte(byteOrderMark)) {
 		f.take(len(byteOrderMark))
 	}
-	layout := f.options.Layout
-	if layout == LayoutAuto {
-		layout = detect(f.in.rest(), f.in.ended)
-	}
-	if layout == LayoutLines {
-		return f.lines()
-	}
-	return f.values(layout)
 }
 
 // end gives the memory back.

@@ -3,15 +3,15 @@ package json
 import "bytes"
 
 // lines cuts at line feeds. A carriage return in front of one belongs to it. Blank lines count as lines, and are no
-// records.
-func (f *framing) lines() error {
+// records. It returns how many lines there are.
+func (f *framing) lines() (int64, error) {
 	for line := int64(1); ; line++ {
 		text, long, err := f.line()
 		switch {
 		case err != nil:
-			return err
+			return 0, err
 		case text == nil:
-			return f.flush()
+			return line - 1, f.flush()
 		case long > 0:
 			err = f.addFault(text, line, "a line of %d bytes is longer than the %d that a record may have; its first %d are kept",
 				long, f.options.MaxRecordBytes, len(text))
@@ -19,7 +19,7 @@ func (f *framing) lines() error {
 			err = f.add(text, line)
 		}
 		if err != nil {
-			return err
+			return 0, err
 		}
 	}
 }

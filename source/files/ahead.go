@@ -27,42 +27,62 @@ func (s *Source) Read(ctx context.Context, ranges []offsetlog.Range, emit func(*
 	ahead := s.memory.ReadAhead()
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
-	started := 0
+	emitted, started := 0, 0 // how many of the jobs
 	defer func() {
 		cancel()
 		running.Wait()
 		ahead.Close()
-		for _, j := range jobs[:started] {
+		for _, j := range jobs[emitted:started] {
 			j.drop()
 		}
 	}()
-	for i, j := range jobs {
-		ahead.MoveHead(i)
-		for ; started < min(i+atOnce, len(jobs)); started++ {
+	var lines int64 // of the pieces before, of the same file
+	for ; emitted < len(jobs); emitted++ {
+		ahead.MoveHead(emitted)
+		for ; started < min(emitted+atOnce, len(jobs)); started++ {
 			next := jobs[started]
 			next.room, next.blocks = &room{ahead: ahead, job: started}, make(chan *source.Block, queued)
 			running.Go(func() { next.run(ctx, s.reader) })
 		}
-		records, err := j.drain(emit)
+		j := jobs[emitted]
+		if j.piece == nil || j.piece.from == 0 {
+			lines = 0
+		}
+		records, err := j.drain(lines, emit)
+		if err == nil && j.piece != nil && j.piece.isLast() {
+			err = s.reader.finish(ctx, j.piece.of)
+		}
 		if err != nil {
 			return nil, err
 		}
-		s.rates.learn(j.key, j.planned.size, records)
+		lines += j.lines
+		s.rates.learn(j.key, j.size(), records)
+		jobs[emitted] = nil // there may be many
 	}
 	return nil, nil
 }
 
-// job is one file to read. The goroutine that runs it owns err until it closes blocks.
+// job is a file to read, or a piece of one. The goroutine that runs it owns lines and err until it closes blocks.
 type job struct {
 	file
+	piece  *piece // nil: all of it
 	room   *room
 	blocks chan *source.Block
+	lines  int64 // of a piece
 	err    error
 }
 
+// size is in bytes.
+func (j *job) size() int64 {
+	if j.piece != nil {
+		return j.piece.to - j.piece.from
+	}
+	return j.planned.size
+}
+
 func (s *Source) jobs(ranges []offsetlog.Range) ([]*job, error) {
-	jobs := make([]*job, len(ranges))
-	for i, r := range ranges {
+	jobs := make([]*job, 0, len(ranges))
+	for _, r := range ranges {
 		planned, err := versionIn(r)
 		if err != nil {
 			return nil, err
@@ -71,16 +91,23 @@ func (s *Source) jobs(ranges []offsetlog.Range) ([]*job, error) {
 		if err != nil {
 			return nil, err
 		}
-		jobs[i] = &job{file: file{partition: r.Partition, key: key, planned: planned}}
+		f := file{partition: r.Partition, key: key, planned: planned}
+		pieces := s.pieces(f)
+		for i := range pieces {
+			jobs = append(jobs, &job{file: f, piece: &pieces[i]})
+		}
+		if len(pieces) == 0 {
+			jobs = append(jobs, &job{file: f})
+		}
 	}
 	return jobs, nil
 }
 
-// run reads the file.
+// run reads the file, or the piece.
 func (j *job) run(ctx context.Context, r *reader) {
 	defer close(j.blocks)
 	defer j.room.end()
-	j.err = r.read(ctx, j.file, j.room, func(b *source.Block) error {
+	queue := func(b *source.Block) error {
 		b.Retain()
 		select {
 		case j.blocks <- b:
@@ -90,13 +117,21 @@ func (j *job) run(ctx context.Context, r *reader) {
 			b.Release()
 			return context.Cause(ctx)
 		}
-	})
+	}
+	if j.piece != nil {
+		j.lines, j.err = r.readPiece(ctx, j.piece, j.room, queue)
+	} else {
+		j.err = r.read(ctx, j.file, j.room, queue)
+	}
 }
 
-// drain emits what the job reads, until it is done.
-func (j *job) drain(emit func(*source.Block) error) (records int64, err error) {
+// drain emits what the job reads, behind so many lines of the file, until it is done.
+func (j *job) drain(lines int64, emit func(*source.Block) error) (records int64, err error) {
 	for b := range j.blocks {
 		records += int64(len(b.Values))
+		for i := range b.Positions {
+			b.Positions[i] += lines
+		}
 		bytes := b.Bytes
 		err := emit(b)
 		b.Release()
@@ -108,10 +143,13 @@ func (j *job) drain(emit func(*source.Block) error) (records int64, err error) {
 	return records, j.err
 }
 
-// drop releases what nobody will emit. The job has ended.
+// drop releases what nobody will emit, or read. The job has ended.
 func (j *job) drop() {
 	for b := range j.blocks {
 		b.Release()
+	}
+	if j.piece != nil {
+		_ = j.piece.of.close() // an error that says more is on its way
 	}
 }
 

@@ -22,7 +22,7 @@
 // the settle time. A file is another one when its path, as the pipeline file writes it, is another one.
 //
 // Names that end in .gz and .zst are decoded; all members and frames of a file count. Several files are read at once, and
-// emitted one after the other.
+// large ones of lines in several places; what they hold is emitted in order.
 //
 // # Order and limits
 //
@@ -115,6 +115,9 @@ type Config struct {
 	Bookkeeping storage.Store
 	// Memory is what is read ahead is counted in, and its share the bound of that; nil is one of 16 MB of the source's own.
 	Memory *memory.Account
+	// PieceBytes is of how many bytes the pieces are, at the least, in which a plain file of lines is read, side by side; 0: no
+	// file is. Reading a piece takes a store whose objects are read in several places at once at no loss.
+	PieceBytes int64
 	// Now tells the time that Settle is measured by; time.Now when nil.
 	Now func() time.Time
 }
@@ -132,10 +135,11 @@ type Source struct {
 	order       Order
 	now         func() time.Time
 
-	reader *reader
-	rates  rates // learned from the files that were read
-	memory *memory.Account
-	log    *seenLog
+	reader     *reader
+	rates      rates // learned from the files that were read
+	pieceBytes int64
+	memory     *memory.Account
+	log        *seenLog
 
 	queue    []candidate    // waiting files of the last listing, oldest first, without those advanced past
 	overflow bool           // the last listing had more than the queue holds
@@ -179,6 +183,7 @@ func New(cfg Config) (*Source, error) {
 		now:         now,
 		reader:      &reader{store: cfg.Store, framer: cfg.Framer, wayOut: planAnew},
 		memory:      account,
+		pieceBytes:  cfg.PieceBytes,
 		log:         newSeenLog(cfg.Bookkeeping),
 	}, nil
 }

@@ -53,13 +53,11 @@ func (r *reader) read(ctx context.Context, f file, room *room, emit func(*source
 	if err := r.verify(ctx, f); err != nil {
 		return err
 	}
-	info := &source.File{Path: f.partition, Modified: f.planned.time()}
 	var emitErr error
-	err := r.frame(ctx, f, room, func(b *source.Block) error {
-		b.Partition, b.File = f.partition, info
+	err := r.frame(ctx, f, room, f.labelled(func(b *source.Block) error {
 		emitErr = emit(b)
 		return emitErr
-	})
+	}))
 	if emitErr != nil {
 		return emitErr
 	}
@@ -68,6 +66,15 @@ func (r *reader) read(ctx context.Context, f file, room *room, emit func(*source
 		return changed
 	}
 	return err
+}
+
+// labelled says of which file the blocks are.
+func (f file) labelled(emit func(*source.Block) error) func(*source.Block) error {
+	info := &source.File{Path: f.partition, Modified: f.planned.time()}
+	return func(b *source.Block) error {
+		b.Partition, b.File = f.partition, info
+		return emit(b)
+	}
 }
 
 // verify checks that the file is as planned.
@@ -93,24 +100,38 @@ func (f file) changed(found string) error {
 	return &ChangedError{f.partition, fmt.Sprintf("the file was planned with %v, and has %s", f.planned, found)}
 }
 
-// frame cuts the file into records.
-func (r *reader) frame(ctx context.Context, f file, room *room, emit func(*source.Block) error) (err error) {
+// open opens the file, which has to be as long as planned.
+func (r *reader) open(ctx context.Context, f file) (storage.Object, error) {
 	object, err := r.store.Open(ctx, f.key)
 	if errors.Is(err, storage.ErrNotExist) {
-		return f.gone()
+		return nil, f.gone()
 	}
 	if err != nil {
-		return fmt.Errorf("read %s: %w", f.partition, err)
+		return nil, fmt.Errorf("read %s: %w", f.partition, err)
+	}
+	if found := object.Size(); found != f.planned.size {
+		return nil, errors.Join(f.changed(fmt.Sprintf("%d bytes", found)), object.Close())
+	}
+	return object, nil
+}
+
+// frame opens the file and cuts it into records.
+func (r *reader) frame(ctx context.Context, f file, room *room, emit func(*source.Block) error) (err error) {
+	object, err := r.open(ctx, f)
+	if err != nil {
+		return err
 	}
 	defer func() {
 		if closeErr := object.Close(); err == nil && closeErr != nil {
 			err = fmt.Errorf("read %s: %w", f.partition, closeErr)
 		}
 	}()
+	return r.cut(ctx, f, object, room, emit)
+}
+
+// cut cuts the open file into records.
+func (r *reader) cut(ctx context.Context, f file, object storage.Object, room *room, emit func(*source.Block) error) (err error) {
 	size, stored := f.planned.size, encodingOf(f.key)
-	if object.Size() != size {
-		return f.changed(fmt.Sprintf("%d bytes", object.Size()))
-	}
 	in := &meter{ctx: ctx, r: io.NewSectionReader(object, 0, size)}
 	text := &meter{ctx: ctx, room: room}
 	d := r.decoder()
