@@ -1,29 +1,36 @@
 #!/usr/bin/env bash
-# Foreign Delta Lake readers for the tests: a Python virtual environment, in .cache/readers/venv of the repository.
+# Foreign Delta Lake readers for the tests and the benchmark: a Python virtual environment, in .cache/readers/venv of the repository.
 #
-#   install.sh [chdb] [spark]     delta-rs and DuckDB always, ClickHouse and Spark when asked for
+#   install.sh [chdb] [spark]           delta-rs and DuckDB always, ClickHouse and Spark when asked for
+#   install.sh --check [chdb] [spark]   installs nothing; exit status 4 when something of it is missing
 #
-# Spark needs Java 17 and, to install, Maven. Prints the path of the interpreter. Idempotent: does nothing when what is asked for is there; several at once wait for
-# one another. Exit status 3 when this machine lacks Python 3.10 or newer with venv and pip, 1 when an install failed.
+# Spark, with its source for Kafka, needs Java 17 and, to install, Maven. Prints the path of the interpreter. Idempotent: does nothing when what is asked for is there;
+# several at once wait for one another. Exit status 3 when this machine lacks Python 3.10 or newer with venv and pip, 1 when an install failed.
 set -euo pipefail
 
 # The pins move together: a DuckDB extension is built for one DuckDB, delta-spark for one Spark.
 BASE="deltalake==1.6.6 pyarrow==26.0.1 numpy>=2.2,<3 duckdb==1.5.5 duckdb-extension-delta==1.5.5"
 CHDB="chdb==4.4.0"
 SPARK="pyspark==4.2.0"
-DELTA_SPARK=io.delta:delta-spark_2.13:4.4.0 # built for this Spark
-JARS=delta-spark_2.13,delta-storage,delta-kernel-api,delta-kernel-defaults,delta-kernel-unitycatalog,unitycatalog-client,unitycatalog-hadoop,jackson-datatype-jdk8
+SPARK_JARS="io.delta:delta-spark_2.13:4.4.0 org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0" # built for this Spark
+ARTIFACTS=delta-spark_2.13,delta-storage,delta-kernel-api,delta-kernel-defaults,delta-kernel-unitycatalog,unitycatalog-client,unitycatalog-hadoop,jackson-datatype-jdk8,spark-sql-kafka-0-10_2.13,spark-token-provider-kafka-0-10_2.13,kafka-clients,commons-pool2
 MAVEN_DEPENDENCY=org.apache.maven.plugins:maven-dependency-plugin:3.11.0
 
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 dir=$PWD/.cache/readers
 python=$dir/venv/bin/python
 
-wanted=$BASE
+check=
+if [ "${1:-}" = --check ]; then
+  check=yes
+  shift
+fi
+packages=$BASE
+jars=
 for engine in "$@"; do
   case $engine in
-    chdb) wanted="$wanted $CHDB" ;;
-    spark) wanted="$wanted $SPARK" ;;
+    chdb) packages="$packages $CHDB" ;;
+    spark) packages="$packages $SPARK" jars=$SPARK_JARS ;;
     *) echo "install.sh: no such reader: $engine; give chdb or spark, or nothing" >&2; exit 2 ;;
   esac
 done
@@ -31,7 +38,7 @@ done
 installed() {
   local pin
   [ -x "$python" ] && [ -f "$dir/installed" ] || return 1
-  for pin in $wanted; do
+  for pin in $packages $jars; do
     grep -qxF "$pin" "$dir/installed" || return 1
   done
 }
@@ -46,18 +53,21 @@ suitable() {
   python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null
 }
 
-# install_jars fetches what pyspark does not bring: Delta's own jars, into jars beside the virtual environment.
+# install_jars fetches what pyspark does not bring, into jars beside the virtual environment.
 install_jars() {
-  local pom group artifact version
-  IFS=: read -r group artifact version <<<"$DELTA_SPARK"
+  local pom jar group artifact version dependencies=
+  for jar in $jars; do
+    IFS=: read -r group artifact version <<<"$jar"
+    dependencies="$dependencies<dependency><groupId>$group</groupId><artifactId>$artifact</artifactId><version>$version</version></dependency>"
+  done
   pom=$(mktemp -d)
   cat >"$pom/pom.xml" <<XML
 <project><modelVersion>4.0.0</modelVersion>
 <groupId>local</groupId><artifactId>jars</artifactId><version>1</version><packaging>pom</packaging>
-<dependencies><dependency><groupId>$group</groupId><artifactId>$artifact</artifactId><version>$version</version></dependency></dependencies>
+<dependencies>$dependencies</dependencies>
 </project>
 XML
-  mvn -q -B -f "$pom/pom.xml" "$MAVEN_DEPENDENCY:copy-dependencies" -DincludeScope=runtime -DincludeArtifactIds="$JARS" \
+  mvn -q -B -f "$pom/pom.xml" "$MAVEN_DEPENDENCY:copy-dependencies" -DincludeScope=runtime -DincludeArtifactIds="$ARTIFACTS" \
     -DoutputDirectory="$dir/jars" || return
   rm -rf "$pom"
 }
@@ -69,20 +79,21 @@ install() {
     python3 -m venv "$dir/venv" || return
   fi
   # shellcheck disable=SC2086
-  "$python" -m pip install --quiet --disable-pip-version-check --no-input $wanted || return
-  case $wanted in *"$SPARK"*) install_jars || return ;; esac
+  "$python" -m pip install --quiet --disable-pip-version-check --no-input $packages || return
+  [ -z "$jars" ] || install_jars || return
   touch "$dir/installed"
   # shellcheck disable=SC2086
-  printf '%s\n' $wanted | sort -u - "$dir/installed" >"$dir/installed.new"
+  printf '%s\n' $packages $jars | sort -u - "$dir/installed" >"$dir/installed.new"
   mv "$dir/installed.new" "$dir/installed"
 }
 
 if ! installed; then
+  [ -z "$check" ] || { echo "install.sh: not all of $packages $jars is in $dir" >&2; exit 4; }
   suitable || { echo "install.sh: no Python 3.10 or newer with venv and pip here; install python3 and python3-venv" >&2; exit 3; }
   mkdir -p "$dir"
   lock
   if ! installed; then
-    echo "install.sh: installing $wanted into $dir/venv" >&2
+    echo "install.sh: installing $packages $jars into $dir/venv" >&2
     install >&2 || { echo "install.sh: install failed; check the network, or delete $dir and try again" >&2; exit 1; }
   fi
 fi
