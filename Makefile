@@ -29,10 +29,12 @@ PARALLEL ?= 6
 CHAOS ?= 1h
 SEED  ?= $(shell date +%s)
 
-# Records of the benchmark's largest input, rounds, a regular expression for the rows (none: all), further flags.
+# Records of the benchmark's largest input, rounds, a regular expression for the rows (none: all), readers to install besides
+# delta-rs and DuckDB (chdb, spark), further flags.
 RECORDS ?= 3000000
 ROUNDS  ?= 5
 ROWS    ?=
+READERS ?=
 BENCH   ?=
 
 # What a machine cannot have is skipped with a message, but never in CI.
@@ -60,7 +62,7 @@ chaos: readers kafka s3 ## every fault against the real program and real servers
 	@echo "make chaos CHAOS=$(CHAOS) SEED=$(SEED)"
 	SLUICE_CHAOS=$(CHAOS) SLUICE_PROOF_SEED=$(SEED) $(GO) test -v -count=1 -timeout 24h ./internal/proof
 
-bench: build readers kafka ## measure Sluice beside others: ROWS of RECORDS in ROUNDS; BENCH='-into docs/performance.md' writes the results there
+bench: build readers kafka ## measure Sluice beside others: ROWS of RECORDS in ROUNDS, READERS='chdb spark' for more of them; BENCH='-into docs/performance.md' writes the results there
 	$(GO) run ./bench -sluice bin/sluice -records $(RECORDS) -rounds $(ROUNDS) -rows '$(ROWS)' $(BENCH)
 
 profile: build readers ## where the processor's time goes in a run over RECORDS records
@@ -68,7 +70,7 @@ profile: build readers ## where the processor's time goes in a run over RECORDS 
 	$(GO) tool pprof -top -nodecount 40 bin/cpu.prof
 
 readers: ## install the foreign Delta readers that tests ask (Python)
-	@testdata/readers/install.sh >/dev/null || { $(NOT_IN_CI) && echo "the tests that ask foreign readers will be skipped"; }
+	@testdata/readers/install.sh $(READERS) >/dev/null || { $(NOT_IN_CI) && echo "the tests that ask foreign readers will be skipped"; }
 
 kafka: ## install the Kafka broker that tests start (Java, Maven)
 	@{ command -v java && command -v mvn && testdata/kafka/kafka.sh install .cache/kafka; } >/dev/null \

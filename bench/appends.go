@@ -26,7 +26,7 @@ func (b *bench) library(a appends) contender {
 	})
 }
 
-// appending runs a program that prints the seconds of each append.
+// appending runs a program that prints the seconds of each append, and those of processor that all of them took.
 func (b *bench) appending(name string, a appends, command func(ctx context.Context, in input, out string) ([]string, error)) contender {
 	run := func(ctx context.Context, out string) (sample, error) {
 		in, err := b.input(ctx, shopEvents(), a.commits*a.rows, a.commits)
@@ -41,11 +41,14 @@ func (b *bench) appending(name string, a appends, command func(ctx context.Conte
 		if err != nil {
 			return s, err
 		}
-		var seconds []float64
-		if err := json.Unmarshal(got.stdout, &seconds); err != nil || int64(len(seconds)) != a.commits {
+		var took struct {
+			Wall []float64
+			CPU  float64
+		}
+		if err := json.Unmarshal(got.stdout, &took); err != nil || int64(len(took.Wall)) != a.commits {
 			return s, fmt.Errorf("%s: not the seconds of %d appends (%w): %s", argv[0], a.commits, err, got.stdout)
 		}
-		s.Wall, s.Records = median(seconds), in.records
+		s.Wall, s.CPU, s.Records = median(took.Wall), took.CPU, in.records
 		return s, nil
 	}
 	return contender{name: name, disk: true, run: run}

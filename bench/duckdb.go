@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-
-	"github.com/sluicedata/sluice/schema"
 )
 
 // duckdb is a COPY of the input's records to one Parquet file, or to a folder of them by partitions, with as many threads as cores.
@@ -31,52 +29,8 @@ func (b *bench) duckdb(w work) contender {
 
 // duckdbColumns are columns in the form of read_json's parameter.
 func duckdbColumns(columns []column) (string, error) {
-	items := make([]string, len(columns))
-	for i, c := range columns {
-		t, err := schema.ParseDDL(c.ddl)
-		if err != nil {
-			return "", err
-		}
-		name, err := duckdbType(t)
-		if err != nil {
-			return "", fmt.Errorf("column %s: %w", c.name, err)
-		}
-		items[i] = fmt.Sprintf("'%s': '%s'", c.name, name)
-	}
-	return "{" + strings.Join(items, ", ") + "}", nil
-}
-
-// duckdbType is a type in DuckDB's spelling. Times go without a zone, which is less work for DuckDB.
-func duckdbType(t *schema.Type) (string, error) {
-	switch t.Kind {
-	case schema.Boolean:
-		return "BOOLEAN", nil
-	case schema.Integer:
-		return "INTEGER", nil
-	case schema.Long:
-		return "BIGINT", nil
-	case schema.Double:
-		return "DOUBLE", nil
-	case schema.String:
-		return "VARCHAR", nil
-	case schema.Timestamp:
-		return "TIMESTAMP", nil
-	case schema.Array:
-		elem, err := duckdbType(t.Elem)
-		return elem + "[]", err
-	case schema.Struct:
-		fields := make([]string, len(t.Fields))
-		for i, f := range t.Fields {
-			of, err := duckdbType(f.Type)
-			if err != nil {
-				return "", err
-			}
-			fields[i] = f.Name + " " + of
-		}
-		return "STRUCT(" + strings.Join(fields, ", ") + ")", nil
-	default:
-		return "", fmt.Errorf("no spelling of %s for DuckDB: give it one here", t)
-	}
+	list, err := spellingOfDuckDB().columns(columns)
+	return "{" + list + "}", err
 }
 
 // compareRows has DuckDB count and hash the rows that each contender left.

@@ -54,34 +54,42 @@ func (k *broker) stop() error {
 	return os.RemoveAll(k.data)
 }
 
-// topic is the source of a pipeline: benchmark records in four partitions.
-func (b *bench) topic(ctx context.Context, records int64) (source string, err error) {
+// topic is records in a broker, in four partitions.
+type topic struct{ broker, name string }
+
+// source is the topic as a pipeline file has it.
+func (t topic) source() string {
+	return fmt.Sprintf("kafka: {brokers: ['%s'], topics: [%s]}", t.broker, t.name)
+}
+
+// topic makes one of benchmark records, or finds it where an earlier row has made it.
+func (b *bench) topic(ctx context.Context, records int64) (topic, error) {
 	return b.namedTopic(ctx, fmt.Sprintf("events-%d", records), records)
 }
 
-func (b *bench) namedTopic(ctx context.Context, name string, records int64) (source string, err error) {
+func (b *bench) namedTopic(ctx context.Context, name string, records int64) (topic, error) {
 	k, err := b.startBroker(ctx)
 	if err != nil {
-		return "", err
+		return topic{}, err
 	}
 	if !k.topics[name] {
 		fmt.Fprintf(os.Stderr, "make topic %s\n", name)
 		if err := b.generator(ctx, "--records", strconv.FormatInt(records, 10), "--kafka", k.address, "--topic", name, "--partitions", "4"); err != nil {
-			return "", fmt.Errorf("make topic %s: %w", name, err)
+			return topic{}, fmt.Errorf("make topic %s: %w", name, err)
 		}
 		k.topics[name] = true
 	}
-	return fmt.Sprintf("kafka: {brokers: ['%s'], topics: [%s]}", k.address, name), nil
+	return topic{k.address, name}, nil
 }
 
 // sluiceKafka is a run of the program over a topic, until all is in the table.
 func (b *bench) sluiceKafka(name string, w work) contender {
 	run := func(ctx context.Context, out string) (sample, error) {
-		source, err := b.topic(ctx, w.records)
+		t, err := b.topic(ctx, w.records)
 		if err != nil {
 			return sample{}, err
 		}
-		s, _, err := b.runPipeline(ctx, w, out, source, "--log-level", "warn")
+		s, _, err := b.runPipeline(ctx, w, out, t.source(), "--log-level", "warn")
 		return s, err
 	}
 	return contender{name: name, disk: w.disk, run: run}

@@ -65,8 +65,8 @@ type feed func(ctx context.Context) (w work, source string, err error)
 func (b *bench) waitingTopic(records int64) feed {
 	return func(ctx context.Context) (work, string, error) {
 		w := work{shape: shopEvents(), records: records * 10, codec: "snappy", cores: 1, batch: fmt.Sprintf("max_records: %d", records)}
-		source, err := b.topic(ctx, w.records)
-		return w, source, err
+		t, err := b.topic(ctx, w.records)
+		return w, t.source(), err
 	}
 }
 

@@ -11,12 +11,13 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 
 	"github.com/sluicedata/sluice/internal/checkout"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	switch err := run(ctx, os.Args[1:]); {
 	case errors.Is(err, flag.ErrHelp):
@@ -35,7 +36,7 @@ type settings struct {
 	work    string         // folder on a disk, for inputs and for what is written to a disk
 	output  string         // "text" or "json"
 	profile string         // file for the profile of a run, which is then all that is done; "" for none
-	into    string         // document whose table of results is replaced; "" for none
+	into    string         // document whose results of the same rows are replaced; "" for none
 }
 
 func parse(args []string) (settings, error) {
@@ -83,8 +84,8 @@ func run(ctx context.Context, args []string) (err error) {
 	r := report{Command: "make bench " + s.overrides(), Machine: thisMachine(b.program), Records: s.records, Rounds: s.rounds}
 	failed := b.measureAll(ctx, &r)
 	r.Machine.LoadAfter = load()
-	if failed == nil && s.into != "" {
-		failed = r.into(s.into)
+	if s.into != "" {
+		failed = errors.Join(failed, r.document().into(s.into, b.names())) // what was measured before a row failed, too
 	}
 	return errors.Join(failed, r.write(os.Stdout, s.output))
 }
@@ -102,6 +103,15 @@ func (b *bench) measureAll(ctx context.Context, r *report) error {
 		r.Rows = append(r.Rows, result)
 	}
 	return nil
+}
+
+// names are those of all rows, in their order.
+func (b *bench) names() []string {
+	var out []string
+	for _, row := range b.rows() {
+		out = append(out, row.name)
+	}
+	return out
 }
 
 // overrides is how the same run is asked for again.
@@ -140,7 +150,7 @@ func newBench(ctx context.Context, s settings) (*bench, error) {
 	if err := os.MkdirAll(b.work, 0o777); err != nil {
 		return nil, err
 	}
-	install := exec.CommandContext(ctx, filepath.Join(root, "testdata", "readers", "install.sh"))
+	install := exec.CommandContext(ctx, b.installer())
 	install.Stderr = os.Stderr
 	python, err := install.Output()
 	if err != nil {
@@ -158,6 +168,9 @@ func (b *bench) close() error {
 	}
 	return err
 }
+
+// installer is the program that installs DuckDB, delta-rs and the readers that rows need besides.
+func (b *bench) installer() string { return filepath.Join(b.root, "testdata", "readers", "install.sh") }
 
 // script is the command line of a peer that is written in Python.
 func (b *bench) script(name string, args ...string) []string {

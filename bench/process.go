@@ -13,7 +13,11 @@ import (
 
 // pinned is the command line that runs another on the first cores of the machine.
 func pinned(cores int, argv ...string) []string {
-	return append([]string{"taskset", "--cpu-list", fmt.Sprintf("0-%d", cores-1)}, argv...)
+	return pinnedTo(fmt.Sprintf("0-%d", cores-1), argv...)
+}
+
+func pinnedTo(cores string, argv ...string) []string {
+	return append([]string{"taskset", "--cpu-list", cores}, argv...)
 }
 
 // printed is what a process printed.

@@ -5,13 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 )
 
 // row is some work and those who do it, the first of whom the others are compared with.
 type row struct {
-	name       string
+	name       string // without parentheses
 	means      string // what the columns of times and sizes tell where that is not the whole run
+	needs      string // the reader, chdb or spark, without which the row is left out; "" for none besides DuckDB and delta-rs
 	contenders []contender
 	columns    []column // of the rows that each contender leaves in its folder; none: rows are not compared
 }
@@ -19,7 +21,8 @@ type row struct {
 // contender does a row's work.
 type contender struct {
 	name string
-	disk bool // writes to a disk, not to memory
+	also []string // names of further samples that the same run gives
+	disk bool     // writes to a disk, not to memory
 	run  func(ctx context.Context, out string) (sample, error)
 }
 
@@ -30,13 +33,23 @@ type sample struct {
 	RSS     int64   `json:"peak_rss_bytes"`
 	Records int64   `json:"records,omitempty"`
 	Bytes   int64   `json:"output_bytes,omitempty"` // of Parquet files
+
+	also []sample // further samples of the same run, as many as the contender names
 }
 
 // measure runs the rounds of a row. The rows that were written are compared in the first one, so that a difference is known early.
 func (b *bench) measure(ctx context.Context, r row) (result, error) {
 	out := result{Name: r.name, Means: r.means}
+	if r.needs != "" {
+		if out.LeftOut = b.lacks(ctx, r.needs); out.LeftOut != "" {
+			fmt.Fprintf(os.Stderr, "%s: left out: %s\n", r.name, out.LeftOut)
+			return out, nil
+		}
+	}
 	for _, c := range r.contenders {
-		out.Contenders = append(out.Contenders, samples{Name: c.name})
+		for _, name := range append([]string{c.name}, c.also...) {
+			out.Contenders = append(out.Contenders, samples{Name: name})
+		}
 	}
 	for round := range b.rounds {
 		fmt.Fprintf(os.Stderr, "%s: round %d of %d\n", r.name, round+1, b.rounds)
@@ -73,12 +86,24 @@ func (b *bench) round(ctx context.Context, r row, compare bool) (runs []sample, 
 		if s.Bytes, err = parquetBytes(folders[i]); err != nil {
 			return nil, err
 		}
-		runs = append(runs, s)
+		if len(s.also) != len(c.also) {
+			return nil, fmt.Errorf("%s: %d samples instead of %d", c.name, 1+len(s.also), 1+len(c.also))
+		}
+		runs = append(append(runs, s), s.also...)
 	}
 	if compare && len(r.columns) > 0 {
 		err = b.compareRows(ctx, r, folders)
 	}
 	return runs, err
+}
+
+// lacks is why a reader cannot take part, "" if it can.
+func (b *bench) lacks(ctx context.Context, reader string) string {
+	if out, err := exec.CommandContext(ctx, b.installer(), "--check", reader).CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "%s", out)
+		return reader + " is not installed, which READERS=" + reader + " does"
+	}
+	return ""
 }
 
 func parquetBytes(folder string) (int64, error) {

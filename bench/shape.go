@@ -137,29 +137,15 @@ func partitioned(n int) shape {
 }
 
 // input makes an input, or finds it where an earlier run has made it.
-func (b *bench) input(ctx context.Context, s shape, records, files int64) (input, error) {
-	name := fmt.Sprintf("input-%s-%d-in-%d", s.name, records, files)
-	in := input{shape: s, records: records, files: files, folder: filepath.Join(b.work, name)}
-	if _, err := os.Stat(in.folder); err == nil {
-		return in, nil
-	}
-	fmt.Fprintf(os.Stderr, "make %s\n", in.folder)
-	unfinished := in.folder + ".unfinished"
+func (b *bench) input(ctx context.Context, s shape, records, files int64) (in input, err error) {
+	in = input{shape: s, records: records, files: files}
 	write := in.write
 	if s.append == nil {
 		write = in.generate(b)
 	}
-	err := errors.Join(os.RemoveAll(unfinished), os.MkdirAll(unfinished, 0o777))
-	if err == nil {
-		err = write(ctx, unfinished)
-	}
-	if err == nil {
-		err = os.Rename(unfinished, in.folder)
-	}
-	if err != nil {
-		return in, fmt.Errorf("make the input %s: %w", in.folder, err)
-	}
-	return in, nil
+	name := fmt.Sprintf("input-%s-%d-in-%d", s.name, records, files)
+	in.folder, err = b.once(name, func(folder string) error { return write(ctx, folder) })
+	return in, err
 }
 
 // generate has another process write the benchmark's own records.

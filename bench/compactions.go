@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+)
+
+// targetBytes is where the files end that a compaction makes: delta.targetFileSize if a table does not say.
+const targetBytes = 128 << 20
+
+// sluiceCompact is sluice compact of a table that has so many rows, with what was just written.
+func (b *bench) sluiceCompact(g given, rows int64) contender {
+	return b.compacting("sluice compact", g, rows, func(table string) []string { return b.compact(table) })
+}
+
+func (b *bench) compact(table string) []string {
+	return []string{b.program, "compact", table, "--min-age", "0s"}
+}
+
+func (b *bench) deltalakeCompact(g given, rows int64) contender {
+	return b.compacting("delta-rs optimize", g, rows, func(table string) []string {
+		return b.script("compact_deltalake.py", table, strconv.Itoa(targetBytes))
+	})
+}
+
+func (b *bench) sparkOptimize(g given, rows int64) contender {
+	return b.compacting("Spark OPTIMIZE", g, rows, func(table string) []string {
+		return b.script("spark_optimize.py", table, "1", strconv.Itoa(targetBytes))
+	})
+}
+
+func (b *bench) compacting(name string, g given, rows int64, command func(table string) []string) contender {
+	return b.onto(g, contender{name: name, run: func(ctx context.Context, out string) (sample, error) {
+		s, _, err := runProcess(ctx, pinned(1, command(filepath.Join(out, "table"))...))
+		s.Records = rows
+		return s, err
+	}})
+}
+
+// besideCompaction is an ingestion on the first core, and meanwhile its table is compacted on the second, over and over.
+func (b *bench) besideCompaction(name string, w work) contender {
+	run := func(ctx context.Context, out string) (sample, error) {
+		meanwhile, stop := context.WithCancel(ctx)
+		compacted := make(chan error, 1)
+		go func() { compacted <- b.compactUntil(meanwhile, filepath.Join(out, "table")) }()
+		s, _, err := b.runSluice(ctx, w, out, "--log-level", "warn")
+		stop()
+		return s, errors.Join(err, <-compacted)
+	}
+	return contender{name: name, disk: true, run: run}
+}
+
+// compactUntil compacts a table until the context ends. An error is a compaction's that failed before.
+func (b *bench) compactUntil(ctx context.Context, table string) error {
+	for {
+		_, _, err := runProcess(ctx, pinnedTo("1", b.compact(table)...))
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+}
+
+// compactions are rewrites of many small files. Each contender leaves the same rows.
+func (b *bench) compactions(files int64) []row {
+	rows := files * rowsOfAFile
+	means := fmt.Sprintf("%d files of %d rows", files, rowsOfAFile)
+	own, foreign, deleted := b.ownFiles(files), b.deltalakeFiles(files), b.deletedFrom(files)
+	return []row{
+		{
+			name: "compact: own files", means: means, columns: eventColumns,
+			contenders: []contender{b.sluiceCompact(own, rows), b.deltalakeCompact(own, rows)},
+		},
+		{
+			name: "compact: own files, beside Spark", means: means, needs: "spark", columns: eventColumns,
+			contenders: []contender{b.sluiceCompact(own, rows), b.sparkOptimize(own, rows)},
+		},
+		{
+			name: "compact: files of delta-rs", means: fmt.Sprintf("%d rows in files of 2048", rows), columns: eventColumns,
+			contenders: []contender{b.sluiceCompact(foreign, rows), b.deltalakeCompact(foreign, rows)},
+		},
+		{
+			name: "compact: own files with deletion vectors", means: means + ", one row of a hundred deleted", columns: eventColumns,
+			contenders: []contender{b.sluiceCompact(deleted, rows), b.deltalakeCompact(deleted, rows)},
+		},
+	}
+}
+
+// besides is what an ingestion takes whose table is compacted meanwhile. The table begins with small files.
+func (b *bench) besides(files int64, w work) row {
+	own := b.ownFiles(files)
+	return row{
+		name: "ingestion beside compaction", means: "of the ingestion alone, which has the first core", columns: eventColumns,
+		contenders: []contender{
+			b.onto(own, b.sluice("Sluice, no compaction", w)),
+			b.onto(own, b.besideCompaction("Sluice, sluice compact on the second core", w)),
+		},
+	}
+}
