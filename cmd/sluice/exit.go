@@ -10,6 +10,7 @@ import (
 
 	"github.com/sluicedata/sluice/batch"
 	"github.com/sluicedata/sluice/commitlog"
+	"github.com/sluicedata/sluice/compaction/fsck"
 	"github.com/sluicedata/sluice/offsetlog"
 	"github.com/sluicedata/sluice/pipeline"
 	"github.com/sluicedata/sluice/source/files"
@@ -53,7 +54,7 @@ func kinds() []kind {
 			return is[*kafka.DataLostError](err) || is[*kafka.RecreatedError](err) || is[*kafka.TruncatedError](err) || is[*kafka.DeletedError](err) || is[*files.ChangedError](err)
 		}},
 		{"corrupt", exitCorrupt, stays, "find out which side is right; until then delete nothing and do not run it again", func(err error) bool {
-			return is[*batch.RefusedError](err) || is[*batch.AuditError](err) || is[*offsetlog.CorruptError](err) || is[*commitlog.CorruptError](err) || is[*files.CorruptError](err)
+			return is[*batch.RefusedError](err) || is[*batch.AuditError](err) || is[*offsetlog.CorruptError](err) || is[*commitlog.CorruptError](err) || is[*files.CorruptError](err) || is[*fsck.FaultsError](err)
 		}},
 		{"usage", exitUsage, stays, "correct the call or the pipeline file", func(err error) bool {
 			return is[usageError](err) || is[pipeline.Faults](err) || strings.HasPrefix(err.Error(), "unknown command")

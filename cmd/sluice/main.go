@@ -71,7 +71,7 @@ func (a *app) command() *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
 	})
-	root.AddCommand(a.initCommand(), a.validateCommand(), a.runCommand(), a.statusCommand(), a.auditCommand(), a.tableCommand(), a.compactCommand(), a.vacuumCommand(), a.versionCommand())
+	root.AddCommand(a.initCommand(), a.validateCommand(), a.runCommand(), a.statusCommand(), a.auditCommand(), a.tableCommand(), a.compactCommand(), a.vacuumCommand(), a.fsckCommand(), a.versionCommand())
 	return root
 }
 

@@ -105,6 +105,30 @@ func (p *Plan) confirm(ctx context.Context, found *Found, files []File) ([]File,
 	return safe, nil
 }
 
+// Orphans counts the files that no commit refers to, without those in work.
+func (p *Plan) Orphans(ctx context.Context) (*Found, error) {
+	found := &Found{}
+	staged := map[string]struct{}{}
+	_, err := p.store.Unsettled(ctx, func(key string) error {
+		staged[key] = struct{}{}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return found, p.Walk(ctx, func(info storage.Info, use Use) error {
+		_, working := staged[info.Key]
+		switch {
+		case use != Orphan || working:
+		case p.verdict(info, use) == young:
+			found.Young.add(info)
+		default:
+			found.Orphans.add(info)
+		}
+		return nil
+	})
+}
+
 // Run deletes. progress hears of what was deleted so far; it may be nil. An error does not undo what was deleted before.
 func (p *Plan) Run(ctx context.Context, progress func(*Found)) (*Found, error) {
 	found := &Found{}

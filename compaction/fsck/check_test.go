@@ -1,0 +1,320 @@
+package fsck_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"github.com/sluicedata/sluice/commitlog"
+	"github.com/sluicedata/sluice/compaction/fsck"
+	"github.com/sluicedata/sluice/schema"
+	"github.com/sluicedata/sluice/storage"
+	"github.com/sluicedata/sluice/storage/local"
+	"github.com/sluicedata/sluice/storage/storagetest"
+	"github.com/sluicedata/sluice/table"
+)
+
+func openLocal(t testing.TB, folder string) storage.Store {
+	t.Helper()
+	store := local.New(folder)
+	t.Cleanup(func() { store.Close() })
+	return store
+}
+
+// makeTable appends batches of three rows, a file each.
+func makeTable(t testing.TB, store storage.Store, from, to int, properties map[string]string) {
+	t.Helper()
+	s, err := schema.ParseDDL("struct<id:long,note:string,at:struct<x:double>>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tbl := table.New(store, table.Options{AppID: "test"})
+	for batch := from; batch < to; batch++ {
+		a, err := tbl.Begin(t.Context(), &table.Create{Schema: s, Properties: properties})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := fmt.Sprintf(`[{"id":%d,"note":"a","at":{"x":1.5}},{"id":null,"note":"b","at":null},{"id":7,"note":"c","at":{"x":-2}}]`, batch)
+		rows, _, err := array.RecordFromJSON(memory.DefaultAllocator, a.Schema().ArrowSchema(), strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Write(t.Context(), rows); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := a.Commit(t.Context(), table.Batch{ID: int64(batch)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func check(t testing.TB, folder string) *fsck.Report {
+	t.Helper()
+	r, err := fsck.Check(t.Context(), openLocal(t, folder), fsck.Options{Deep: true, Now: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func dataFiles(t testing.TB, folder string) []string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(folder, "part-*.parquet"))
+	if err != nil || len(names) == 0 {
+		t.Fatal(names, err)
+	}
+	return names
+}
+
+func rewrite(t testing.TB, name string, change func([]byte) []byte) {
+	t.Helper()
+	body, err := os.ReadFile(name)
+	if err == nil {
+		err = os.WriteFile(name, change(body), 0o666)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestTableThatIsWholeHasNoFaults(t *testing.T) {
+	folder := t.TempDir()
+	makeTable(t, openLocal(t, folder), 0, 3, nil)
+	r := check(t, folder)
+	if r.Version != 2 || r.Files != 3 || r.Bytes == 0 || len(r.Faults) > 0 || r.Err() != nil || r.Orphans.Files+r.Young.Files > 0 {
+		t.Errorf("%+v", r)
+	}
+	if _, err := fsck.Check(t.Context(), openLocal(t, t.TempDir()), fsck.Options{}); !errors.Is(err, commitlog.ErrNoTable) {
+		t.Errorf("an empty folder: %v", err)
+	}
+}
+
+func TestEachDamageIsFound(t *testing.T) {
+	origin := t.TempDir()
+	makeTable(t, openLocal(t, origin), 0, 3, nil)
+	logFile := func(folder, name string) string { return filepath.Join(folder, "_delta_log", name) }
+	replace := func(old, with string) func(testing.TB, string) {
+		return func(t testing.TB, folder string) {
+			rewrite(t, logFile(folder, "00000000000000000001.json"), func(b []byte) []byte {
+				if !strings.Contains(string(b), old) {
+					t.Fatalf("%s is not in %s", old, b)
+				}
+				return []byte(strings.Replace(string(b), old, with, 1))
+			})
+		}
+	}
+	write := func(name, text string) func(testing.TB, string) {
+		return func(t testing.TB, folder string) {
+			if err := os.WriteFile(logFile(folder, name), []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for name, c := range map[string]struct {
+		damage func(t testing.TB, folder string)
+		want   string // of the only fault
+	}{
+		"a file is missing": {func(t testing.TB, folder string) { _ = os.Remove(dataFiles(t, folder)[0]) }, "it is missing"},
+		"a file is cut": {func(t testing.TB, folder string) {
+			rewrite(t, dataFiles(t, folder)[0], func(b []byte) []byte { return b[:len(b)-9] })
+		}, "the log says"},
+		"a footer is damaged": {func(t testing.TB, folder string) {
+			rewrite(t, dataFiles(t, folder)[0], func(b []byte) []byte { clear(b[len(b)-100 : len(b)-8]); return b })
+		}, "cannot be read"},
+		"a page is damaged": {func(t testing.TB, folder string) {
+			rewrite(t, dataFiles(t, folder)[0], func(b []byte) []byte { clear(b[4:24]); return b })
+		}, "cannot be read"},
+		"numRecords":           {replace(`\"numRecords\":3`, `\"numRecords\":4`), "it has 3 rows, the log says 4"},
+		"nullCount":            {replace(`\"nullCount\":{\"id\":1`, `\"nullCount\":{\"id\":0`), "column id has 1 nulls, its statistics say 0"},
+		"the least value":      {replace(`\"minValues\":{\"id\":1`, `\"minValues\":{\"id\":2`), "column id has 1, below the least value by its statistics, 2"},
+		"the greatest value":   {replace(`\"x\":1.5`, `\"x\":1.25`), "column at.x has 1.5, above the greatest value by its statistics, 1.25"},
+		"a hole":               {func(t testing.TB, folder string) { _ = os.Remove(logFile(folder, "00000000000000000001.json")) }, "it is missing, and so are all up to version 2"},
+		"no first commit":      {func(t testing.TB, folder string) { _ = os.Remove(logFile(folder, "00000000000000000000.json")) }, "it is missing, and so are all up to version 1"},
+		"a damaged commit":     {write("00000000000000000001.json", "{\"add\":"), "00000000000000000001.json"},
+		"a hint astray":        {write("_last_checkpoint", `{"version":1,"size":3}`), "a log checkpoint of version 1, which is not there"},
+		"a hint of nothing":    {write("_last_checkpoint", `{"size":3}`), "it names no version"},
+		"a damaged hint":       {write("_last_checkpoint", `{"version":1`), "it is not to be read"},
+		"a damaged checkpoint": {write("00000000000000000001.checkpoint.parquet", "PAR1 and nothing else PAR1"), "00000000000000000001.checkpoint.parquet"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := t.TempDir()
+			if err := os.CopyFS(folder, os.DirFS(origin)); err != nil {
+				t.Fatal(err)
+			}
+			c.damage(t, folder)
+			r := check(t, folder)
+			text := ""
+			for _, f := range r.Faults {
+				text += f.Path + ": " + f.Problem + "\n"
+			}
+			if len(r.Faults) == 0 || !strings.Contains(text, c.want) || r.Err() == nil || strings.Count(text, "\n") > 2 {
+				t.Errorf("faults:\n%s", text)
+			}
+		})
+	}
+}
+
+func TestLogCheckpointThatDiffersFromTheCommitsIsFound(t *testing.T) {
+	origin := t.TempDir()
+	makeTable(t, openLocal(t, origin), 0, 2, nil)
+	var lines []string
+	for _, name := range []string{"00000000000000000000.json", "00000000000000000001.json"} {
+		body, err := os.ReadFile(filepath.Join(origin, "_delta_log", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(body)) {
+			if !strings.HasPrefix(line, `{"commitInfo"`) && (name[19] == '1' || !strings.HasPrefix(line, `{"txn"`)) {
+				lines = append(lines, line)
+			}
+		}
+	}
+	has := func(kind string) int {
+		return slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, `{"`+kind) })
+	}
+	for name, c := range map[string]struct {
+		change func([]string) []string
+		want   string
+	}{
+		"the same":    {func(l []string) []string { return l }, ""},
+		"a file less": {func(l []string) []string { return slices.Delete(l, has("add"), has("add")+1) }, "it lacks 1 files"},
+		"a file more": {func(l []string) []string {
+			return append(l, `{"add":{"path":"more","partitionValues":{},"size":1,"modificationTime":0,"dataChange":false}}`)
+		}, "1 of its files are not in the table"},
+		"another txn": {func(l []string) []string {
+			l[has("txn")] = `{"txn":{"appId":"test","version":9}}`
+			return l
+		}, `its txn of "test" is not of version 1`},
+		"another protocol": {func(l []string) []string {
+			l[has("protocol")] = `{"protocol":{"minReaderVersion":1,"minWriterVersion":4}}`
+			return l
+		}, "its protocol is another one"},
+		"another schema": {func(l []string) []string {
+			l[has("metaData")] = strings.Replace(l[has("metaData")], "note", "memo", 1)
+			return l
+		}, "its metadata is another one"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := t.TempDir()
+			if err := os.CopyFS(folder, os.DirFS(origin)); err != nil {
+				t.Fatal(err)
+			}
+			body := strings.Join(c.change(slices.Clone(lines)), "\n")
+			if err := os.WriteFile(filepath.Join(folder, "_delta_log", "00000000000000000001.checkpoint.80a083e8-7026-4e79-81be-64bd76c43a11.json"), []byte(body), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			found := ""
+			err := commitlog.New(openLocal(t, folder)).Verify(t.Context(), func(f commitlog.LogFault) { found += f.Problem + "\n" })
+			if err != nil || (found == "") != (c.want == "") || !strings.Contains(found, c.want) {
+				t.Errorf("found %q, %v", found, err)
+			}
+		})
+	}
+}
+
+func TestOrphansAreCounted(t *testing.T) {
+	folder := t.TempDir()
+	makeTable(t, openLocal(t, folder), 0, 1, nil)
+	for name, age := range map[string]time.Duration{"old.parquet": 8 * 24 * time.Hour, "young.parquet": time.Hour} {
+		file := filepath.Join(folder, name)
+		if err := os.WriteFile(file, []byte("1234"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(file, time.Time{}, time.Now().Add(-age)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r := check(t, folder); len(r.Faults) > 0 || r.Orphans.Files != 1 || r.Orphans.Bytes != 4 || r.Young.Files != 1 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestMissingFilesAreRemovedWhenTold(t *testing.T) {
+	folder := t.TempDir()
+	store := openLocal(t, folder)
+	makeTable(t, store, 0, 4, nil)
+	for _, name := range dataFiles(t, folder)[:2] {
+		_ = os.Remove(name)
+	}
+	r := check(t, folder)
+	makeTable(t, store, 4, 5, nil) // an append comes between
+	removed, err := fsck.RemoveMissing(t.Context(), store, r, table.Options{}, time.Now())
+	if err != nil || removed != (fsck.Removed{Version: 5, Files: 2, Rows: 6}) {
+		t.Errorf("%+v, %v", removed, err)
+	}
+	if r := check(t, folder); len(r.Faults) > 0 || r.Files != 3 {
+		t.Errorf("%+v", r)
+	}
+	if removed, err := fsck.RemoveMissing(t.Context(), store, r, table.Options{}, time.Now()); err != nil || removed.Version >= 0 {
+		t.Errorf("again: %+v, %v", removed, err)
+	}
+	if n := count(t, store); n != 9 {
+		t.Errorf("%d rows", n)
+	}
+}
+
+func TestMissingFilesOfAnAppendOnlyTableStay(t *testing.T) {
+	folder := t.TempDir()
+	store := openLocal(t, folder)
+	makeTable(t, store, 0, 2, map[string]string{"delta.appendOnly": "true"})
+	_ = os.Remove(dataFiles(t, folder)[0])
+	if _, err := fsck.RemoveMissing(t.Context(), store, check(t, folder), table.Options{}, time.Now()); err == nil || !strings.Contains(err.Error(), "delta.appendOnly") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestRepairThatDiesAnywhereIsMadeOnce dies, or is lied to, at each operation on storage, and starts again.
+func TestRepairThatDiesAnywhereIsMadeOnce(t *testing.T) {
+	origin := t.TempDir()
+	makeTable(t, openLocal(t, origin), 0, 2, nil)
+	_ = os.Remove(dataFiles(t, origin)[0])
+	report := check(t, origin)
+	for _, mode := range storagetest.Modes {
+		t.Run(mode.String(), func(t *testing.T) {
+			t.Parallel()
+			for at := 0; ; at++ {
+				folder := t.TempDir()
+				if err := os.CopyFS(folder, os.DirFS(origin)); err != nil {
+					t.Fatal(err)
+				}
+				store := openLocal(t, folder)
+				crash := &storagetest.Crash{At: at, Mode: mode, Delay: 3}
+				_, err := fsck.RemoveMissing(t.Context(), crash.Wrap(store), report, table.Options{}, time.Now())
+				crash.Deliver()
+				if !crash.Happened() {
+					if err != nil || at < 1 {
+						t.Fatalf("after %d operations: %v", at, err)
+					}
+					return
+				}
+				if _, err := fsck.RemoveMissing(t.Context(), store, report, table.Options{}, time.Now()); err != nil {
+					t.Fatalf("%s: %v", crash.Op, err)
+				}
+				if r := check(t, folder); r.Version != 2 || r.Files != 1 || len(r.Faults) > 0 || count(t, store) != 3 {
+					t.Fatalf("%s: %+v", crash.Op, r)
+				}
+			}
+		})
+	}
+}
+
+func count(t testing.TB, store storage.Store) (n int64) {
+	t.Helper()
+	s, err := table.New(store, table.Options{}).Snapshot(t.Context(), table.Newest)
+	if err == nil {
+		err = s.Scan(t.Context(), table.ScanOptions{}, func(r arrow.Record) error { n += r.NumRows(); return nil })
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}

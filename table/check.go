@@ -1,0 +1,209 @@
+package table
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/sluicedata/sluice/commitlog"
+	"github.com/sluicedata/sluice/parquetfile"
+	"github.com/sluicedata/sluice/schema"
+	"github.com/sluicedata/sluice/storage"
+)
+
+// MissingError says that a file of the table, or that of its deletion vector, is not there.
+type MissingError struct{ Vector string } // path of the vector's; empty: the file itself
+
+func (e *MissingError) Error() string {
+	if e.Vector != "" {
+		return "its deletion vector " + e.Vector + " is missing"
+	}
+	return "it is missing"
+}
+
+// Check holds a file against what the log says of it: its size, its footer, the number of its rows, and its deletion vector;
+// deep reads all of its values as well, and compares them with the statistics. It returns what is wrong, a *MissingError
+// among it if the file or that of its vector is not there. An error is of the storage, of the context, or a
+// *commitlog.UnsupportedError for a file that lies elsewhere.
+func (s *Snapshot) Check(ctx context.Context, f *File, deep bool) (faults []error, err error) {
+	c := &fileCheck{snapshot: s, file: f}
+	for _, step := range []func(context.Context) error{c.footer, c.vector, c.values} {
+		err := step(ctx)
+		var stored *storage.Error
+		var elsewhere *commitlog.UnsupportedError
+		switch {
+		case err == nil:
+		case ctx.Err() != nil, errors.As(err, &elsewhere), errors.As(err, &stored) && !errors.Is(err, storage.ErrNotExist):
+			return c.faults, err
+		default:
+			c.faults = append(c.faults, err)
+		}
+		if !deep || len(c.faults) > 0 {
+			c.skipValues = true
+		}
+	}
+	return c.faults, nil
+}
+
+// fileCheck is one file being checked. What its steps return is a fault, too.
+type fileCheck struct {
+	snapshot   *Snapshot
+	file       *File
+	rows       int64 // in the file; -1 while unknown
+	skipValues bool
+	faults     []error
+}
+
+func (c *fileCheck) fault(format string, args ...any) {
+	c.faults = append(c.faults, fmt.Errorf(format, args...))
+}
+
+func (c *fileCheck) footer(ctx context.Context) (err error) {
+	c.rows = -1
+	key, err := c.snapshot.key(c.file.Path)
+	if err != nil {
+		return err
+	}
+	object, err := c.snapshot.table.store.Open(ctx, key)
+	if errors.Is(err, storage.ErrNotExist) {
+		return &MissingError{}
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, object.Close()) }()
+	if size := object.Size(); size != c.file.Size {
+		c.fault("it has %d bytes, the log says %d", size, c.file.Size)
+	}
+	file, err := parquetfile.Open(object, object.Size())
+	if err != nil {
+		return fmt.Errorf("it cannot be read: %w", err)
+	}
+	c.rows = file.NumRows()
+	if stats := c.file.Stats; stats != nil && stats.Rows != c.rows {
+		c.fault("it has %d rows, the log says %d", c.rows, stats.Rows)
+	}
+	return nil
+}
+
+func (c *fileCheck) vector(ctx context.Context) error {
+	v := c.file.deleted
+	if v == nil {
+		return nil
+	}
+	body, err := c.snapshot.vectorBytes(ctx, v)
+	if errors.Is(err, storage.ErrNotExist) {
+		path, _ := v.Path()
+		return &MissingError{path}
+	}
+	if err != nil || c.rows < 0 {
+		return err
+	}
+	_, err = parseVector(body, v.Cardinality, c.rows)
+	return err
+}
+
+// values reads the file's rows, also those that have been deleted, and compares each with the statistics.
+func (c *fileCheck) values(ctx context.Context) error {
+	if c.skipValues {
+		return nil
+	}
+	stored := &schema.Type{Kind: schema.Struct}
+	for _, f := range c.snapshot.schema.Fields {
+		if !slices.Contains(c.snapshot.partitions, f.Name) {
+			stored.Fields = append(stored.Fields, f)
+		}
+	}
+	columns := c.columns(stored)
+	whole := *c.file
+	whole.deleted = nil
+	r, err := c.snapshot.reader(ctx, &whole, stored, func(rows arrow.Record) error {
+		for _, column := range columns {
+			column.take(stored, rows)
+		}
+		return nil
+	})
+	if err == nil {
+		err = r.read(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("it cannot be read: %w", err)
+	}
+	for _, column := range columns {
+		column.judge(c)
+	}
+	return nil
+}
+
+// statCheck is a column with statistics, and what its values have shown.
+type statCheck struct {
+	name     string
+	path     []string
+	min, max Value // by the statistics; nil if there are none
+	nulls    int64 // that were counted
+	below    Value // one that the least is above; nil if there is none
+	above    Value
+}
+
+func (c *fileCheck) columns(t *schema.Type) []*statCheck {
+	s := c.file.Stats
+	if s == nil {
+		return nil
+	}
+	names := map[string]struct{}{}
+	for _, side := range []map[string]Value{s.Min, s.Max} {
+		for name := range side {
+			names[name] = struct{}{}
+		}
+	}
+	for name := range s.Nulls {
+		names[name] = struct{}{}
+	}
+	var columns []*statCheck
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		path := strings.Split(name, ".")
+		switch typ := typeAt(t, path); {
+		case typ == nil, typ.Kind == schema.Struct, typ.Kind == schema.Array, typ.Kind == schema.Map:
+		default:
+			columns = append(columns, &statCheck{name: name, path: path, min: s.Min[name], max: s.Max[name]})
+		}
+	}
+	return columns
+}
+
+func (c *statCheck) take(t *schema.Type, rows arrow.Record) {
+	for row := range int(rows.NumRows()) {
+		v := cellAt(t, rows, row, c.path)
+		if v == nil {
+			c.nulls++
+			continue
+		}
+		if f, ok := v.(float64); ok && f != f {
+			continue // some writers leave NaN out of their bounds
+		}
+		if c.min != nil && compareValues(v, c.min) < 0 {
+			c.below = v
+		}
+		if c.max != nil && compareValues(v, c.max) > 0 {
+			c.above = v
+		}
+	}
+}
+
+func (c *statCheck) judge(check *fileCheck) {
+	if c.below != nil {
+		check.fault("column %s has %v, below the least value by its statistics, %v", c.name, c.below, c.min)
+	}
+	if c.above != nil {
+		check.fault("column %s has %v, above the greatest value by its statistics, %v", c.name, c.above, c.max)
+	}
+	s := check.file.Stats
+	if said, ok := s.Nulls[c.name]; ok && s.Tight && check.file.deleted == nil && said != c.nulls {
+		check.fault("column %s has %d nulls, its statistics say %d", c.name, c.nulls, said)
+	}
+}
