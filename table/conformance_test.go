@@ -3,7 +3,6 @@ package table
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -16,7 +15,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/sluicedata/sluice/commitlog"
 	"github.com/sluicedata/sluice/schema"
 	"github.com/sluicedata/sluice/storage/local"
 )
@@ -58,32 +56,6 @@ func eachForeign(t *testing.T, holds string, run func(t *testing.T, folder, name
 	}
 }
 
-func TestForeignTablesReadAsTheirAuthorsSay(t *testing.T) {
-	var compared, refused int
-	eachForeign(t, "expected", func(t *testing.T, folder, name string) {
-		if !longTables && strings.Contains(name, "/parquet-decimal-dictionaries") {
-			t.Skip("it has a million rows, and is compared without the race detector")
-		}
-		for version, expected := range expectations(t, filepath.Join(folder, "expected")) {
-			switch err := compareWithAuthor(t, folder, version, expected); {
-			case err == nil:
-				compared++
-			case errors.As(err, new(*commitlog.UnsupportedError)):
-				refused++
-				t.Skip(err)
-			case strings.HasSuffix(name, "/data-reader-partition-values") && strings.Contains(err.Error(), "rows differ"):
-				t.Skip("its author wrote timestamps without a zone, and read them in one of his own")
-			default:
-				t.Errorf("version %d: %v", version, err)
-			}
-		}
-	})
-	t.Logf("%d versions of tables agree, %d are beyond what is supported", compared, refused)
-	if compared < 40 {
-		t.Errorf("only %d could be compared", compared)
-	}
-}
-
 // expectations are the files with the rows that are to be in a table, by version. They lie in expected/, expected/latest, and
 // expected/v and a number.
 func expectations(t *testing.T, folder string) map[int64][]string {
@@ -111,20 +83,11 @@ func expectations(t *testing.T, folder string) map[int64][]string {
 	return byVersion
 }
 
-func compareWithAuthor(t *testing.T, folder string, version int64, expected []string) error {
+// compareWithAuthor compares a version's rows with those in the files that its author left.
+func compareWithAuthor(t *testing.T, snap *Snapshot, expected []string) error {
 	t.Helper()
-	under := filepath.Join(folder, "delta")
-	if _, err := os.Stat(under); err != nil {
-		under = filepath.Join(folder, "delta_lake")
-	}
-	store := local.New(under)
-	defer store.Close()
-	snap, err := New(store, Options{}).Snapshot(t.Context(), version)
-	if err != nil {
-		return err
-	}
 	var got, want rowSet
-	err = snap.Scan(t.Context(), ScanOptions{}, func(r arrow.Record) error {
+	err := snap.Scan(t.Context(), ScanOptions{}, func(r arrow.Record) error {
 		got.add(rowTexts(r))
 		return nil
 	})
