@@ -69,36 +69,19 @@ func (b *bench) compactUntil(ctx context.Context, table string) error {
 // compactions are rewrites of many small files. Each contender leaves the same rows.
 func (b *bench) compactions(files int64) []row {
 	rows := files * rowsOfAFile
-	means := fmt.Sprintf("%d files of %d rows", files, rowsOfAFile)
 	own, foreign, deleted := b.ownFiles(files), b.deltalakeFiles(files), b.deletedFrom(files)
+	means := fmt.Sprintf("%d files of %d rows", files, rowsOfAFile)
 	return []row{
-		{
-			name: "compact: own files", means: means, columns: eventColumns,
-			contenders: []contender{b.sluiceCompact(own, rows), b.deltalakeCompact(own, rows)},
-		},
-		{
-			name: "compact: own files, beside Spark", means: means, needs: "spark", columns: eventColumns,
-			contenders: []contender{b.sluiceCompact(own, rows), b.sparkOptimize(own, rows)},
-		},
-		{
-			name: "compact: files of delta-rs", means: fmt.Sprintf("%d rows in files of 2048", rows), columns: eventColumns,
-			contenders: []contender{b.sluiceCompact(foreign, rows), b.deltalakeCompact(foreign, rows)},
-		},
-		{
-			name: "compact: own files with deletion vectors", means: means + ", one row of a hundred deleted", columns: eventColumns,
-			contenders: []contender{b.sluiceCompact(deleted, rows), b.deltalakeCompact(deleted, rows)},
-		},
+		pair("compact: own files", eventColumns, b.sluiceCompact(own, rows), b.deltalakeCompact(own, rows)).meaning(means),
+		pair("compact: own files, beside Spark", eventColumns, b.sluiceCompact(own, rows), b.sparkOptimize(own, rows)).meaning(means).with("spark"),
+		pair("compact: files of delta-rs", eventColumns, b.sluiceCompact(foreign, rows), b.deltalakeCompact(foreign, rows)).meaning(fmt.Sprintf("%d rows in files of 2048", rows)),
+		pair("compact: own files with deletion vectors", eventColumns, b.sluiceCompact(deleted, rows), b.deltalakeCompact(deleted, rows)).meaning(means + ", one row of a hundred deleted"),
 	}
 }
 
-// besides is what an ingestion takes whose table is compacted meanwhile. The table begins with small files.
-func (b *bench) besides(files int64, w work) row {
+// ingestion is what one takes whose table is compacted meanwhile. The table begins with small files.
+func (b *bench) ingestion(files int64, w work) row {
 	own := b.ownFiles(files)
-	return row{
-		name: "ingestion beside compaction", means: "of the ingestion alone, which has the first core", columns: eventColumns,
-		contenders: []contender{
-			b.onto(own, b.sluice("Sluice, no compaction", w)),
-			b.onto(own, b.besideCompaction("Sluice, sluice compact on the second core", w)),
-		},
-	}
+	alone, beside := b.sluice("Sluice, no compaction", w), b.besideCompaction("Sluice, sluice compact on the second core", w)
+	return pair("ingestion beside compaction", eventColumns, b.onto(own, alone), b.onto(own, beside)).meaning("of the ingestion, which has the first core")
 }

@@ -7,10 +7,10 @@
 //
 // It owns the list of what is measured (rows.go), the inputs (shape.go, tables.go), the engines (a file each, or a file
 // for a kind of work: appends.go, compactions.go, openings.go, live.go, arrivals.go), and the results as a document has
-// them (report.go, document.go). Programs by themselves are what has to be measured from inside (append, open, latency)
-// and what makes tables (fill, delete); those of peers are in peers. A row of the list is some work and the contenders
-// that do it; the first is the one that the others are compared with. A new peer is a function that returns a contender,
-// and an entry in rows.go; docs/performance.md has the method and the results.
+// them (report.go, document.go). Programs of their own are what has to be measured from inside (append and open, by
+// package stopwatch, and latency) and what makes tables (fill, delete); the peers' are in peers. A row of the list is some
+// work and the contenders that do it; the first is the one that the others are compared with. A new peer is a function
+// that returns a contender, and an entry in rows.go; docs/performance.md has the method and the results.
 //
 // Invariants:
 //

@@ -18,6 +18,23 @@ type row struct {
 	columns    []column // of the rows that each contender leaves in its folder; none: rows are not compared
 }
 
+// pair is two contenders that leave the same rows.
+func pair(name string, columns []column, first, second contender) row {
+	return row{name: name, columns: columns, contenders: []contender{first, second}}
+}
+
+// with is the row, left out where a reader is not installed.
+func (r row) with(reader string) row {
+	r.needs = reader
+	return r
+}
+
+// meaning is the row, and what its columns tell.
+func (r row) meaning(means string) row {
+	r.means = means
+	return r
+}
+
 // contender does a row's work.
 type contender struct {
 	name string

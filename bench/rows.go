@@ -10,19 +10,19 @@ import (
 func (b *bench) rows() []row {
 	n := b.records
 	snappy := work{shape: shopEvents(), records: n, files: 4, codec: "snappy", cores: 1}
-	compact, zstd := snappy, snappy
+	disk, compact, zstd := snappy.toDisk(), snappy, snappy
 	compact.compact, zstd.codec = true, "zstd"
 	rows := []row{
 		b.files("files: snappy", snappy),
-		b.files("files: snappy, to a disk", snappy.toDisk()),
+		b.files("files: snappy, to a disk", disk),
 		b.files("files: snappy, compact", compact),
 		b.files("files: snappy, compact, to a disk", compact.toDisk()),
 		b.files("files: zstd", zstd),
-		b.filesOf("files: beside Spark", "spark", snappy.toDisk(), b.sparkFiles),
-		b.filesOf("files: beside ClickHouse", "chdb", snappy, b.clickhouse),
+		pair("files: beside Spark", eventColumns, b.sluice("Sluice", disk), b.sparkFiles(disk)).with("spark"),
+		pair("files: beside ClickHouse", eventColumns, b.sluice("Sluice", snappy), b.clickhouse(snappy)).with("chdb"),
 		b.scaling(snappy),
 		b.topics(snappy),
-		b.topicOf("topic: beside Spark", "spark", snappy.toDisk(), b.sparkKafka),
+		pair("topic: beside Spark", eventColumns, b.sluiceKafka("Sluice", disk), b.sparkKafka(disk)).with("spark"),
 		b.starts(),
 		b.looks(),
 		b.idle(20 * time.Second),
@@ -32,7 +32,7 @@ func (b *bench) rows() []row {
 	for _, s := range []struct {
 		shape   shape
 		records int64
-	}{{tiny(), n}, {wide(), n / 30}, {deep(), n / 6}, {long(), n / 60}, {partitioned(100), n / 3}} {
+	}{{tiny(), n}, {wide(), n / 30}, {deep(), n / 6}, {long(), n / 60}, {partitioned(1000), n / 3}} {
 		for _, codec := range []string{"snappy", "zstd"} {
 			rows = append(rows, b.files("shape: "+s.shape.name+", "+codec, work{shape: s.shape, records: s.records, files: 4, codec: codec, cores: 1}))
 		}
@@ -40,7 +40,7 @@ func (b *bench) rows() []row {
 	rows = append(rows, b.batchSizes(n/3), b.partitions(n/3), b.tableSizes(appends{commits: 400, rows: 100}))
 	small := max(10, n/1500) // files of a table that wants to be compacted
 	rows = append(rows, b.compactions(small)...)
-	rows = append(rows, b.besides(small, work{shape: shopEvents(), records: n / 3, files: 400, codec: "snappy", batch: "max_files: 1", cores: 1}))
+	rows = append(rows, b.ingestion(small, work{shape: shopEvents(), records: n / 3, files: 400, codec: "snappy", batch: "max_files: 1", cores: 1}))
 	many := max(1000, n/3) // files of a table that only has a log
 	rows = append(rows, b.openings(many)...)
 	return append(rows, b.appendsByFiles(many, appends{commits: 100, rows: 2500}), b.plansByFiles(many))
@@ -48,12 +48,7 @@ func (b *bench) rows() []row {
 
 // files is NDJSON into a table, beside DuckDB.
 func (b *bench) files(name string, w work) row {
-	return row{name: name, columns: w.shape.columns, contenders: []contender{b.sluice("Sluice", w), b.duckdb(w)}}
-}
-
-// filesOf is the same beside an engine that is not always there.
-func (b *bench) filesOf(name, needs string, w work, peer func(work) contender) row {
-	return row{name: name, needs: needs, columns: w.shape.columns, contenders: []contender{b.sluice("Sluice", w), peer(w)}}
+	return pair(name, w.shape.columns, b.sluice("Sluice", w), b.duckdb(w))
 }
 
 // scaling is the same work on two cores and on one.
@@ -71,11 +66,6 @@ func (b *bench) topics(w work) row {
 	zstd := w
 	zstd.codec = "zstd"
 	return row{name: "topic", columns: w.shape.columns, contenders: []contender{b.sluiceKafka("Sluice, snappy", w), b.sluiceKafka("Sluice, zstd", zstd)}}
-}
-
-// topicOf is the same beside an engine that is not always there.
-func (b *bench) topicOf(name, needs string, w work, peer func(work) contender) row {
-	return row{name: name, needs: needs, columns: w.shape.columns, contenders: []contender{b.sluiceKafka("Sluice", w), peer(w)}}
 }
 
 // starts is how soon a process that starts has committed what waits for it.

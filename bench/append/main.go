@@ -13,11 +13,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"syscall"
-	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
+	"github.com/sluicedata/sluice/bench/stopwatch"
 	"github.com/sluicedata/sluice/format"
 	jsonformat "github.com/sluicedata/sluice/format/json"
 	"github.com/sluicedata/sluice/schema"
@@ -53,15 +52,15 @@ func run(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	seconds := make([]float64, len(parts))
-	before := processorTime()
+	all := stopwatch.Start()
 	for i, rows := range parts {
-		begun := time.Now()
+		one := stopwatch.Start()
 		if err := appendRows(ctx, t, create, int64(i), rows); err != nil {
 			return err
 		}
-		seconds[i] = time.Since(begun).Seconds()
+		seconds[i] = one.Wall()
 	}
-	return json.NewEncoder(os.Stdout).Encode(map[string]any{"wall": seconds, "cpu": (processorTime() - before).Seconds()})
+	return json.NewEncoder(os.Stdout).Encode(map[string]any{"wall": seconds, "cpu": all.CPU()})
 }
 
 // open has the table read its log, if there is one, so that no append has to.
@@ -71,13 +70,6 @@ func open(ctx context.Context, t *table.Table, create *table.Create) error {
 		return err
 	}
 	return a.Abort(ctx)
-}
-
-// processorTime is user and system time of the process.
-func processorTime() time.Duration {
-	var u syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // fails for a wrong pointer alone
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 func appendRows(ctx context.Context, t *table.Table, create *table.Create, id int64, rows arrow.Record) error {

@@ -7,9 +7,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"syscall"
-	"time"
 
+	"github.com/sluicedata/sluice/bench/stopwatch"
 	"github.com/sluicedata/sluice/storage/local"
 	"github.com/sluicedata/sluice/table"
 )
@@ -25,7 +24,7 @@ func run(ctx context.Context, args []string) error {
 	if len(args) != 1 {
 		return fmt.Errorf("%d arguments: it takes TABLE", len(args))
 	}
-	begun, before := time.Now(), processorTime()
+	watch := stopwatch.Start()
 	t := table.New(local.New(args[0]), table.Options{})
 	s, err := t.Snapshot(ctx, table.Newest)
 	if err != nil {
@@ -37,13 +36,6 @@ func run(ctx context.Context, args []string) error {
 		paths += len(f.Path)
 	}
 	return json.NewEncoder(os.Stdout).Encode(map[string]any{
-		"wall": time.Since(begun).Seconds(), "cpu": (processorTime() - before).Seconds(), "files": files, "path_bytes": paths,
+		"wall": watch.Wall(), "cpu": watch.CPU(), "files": files, "path_bytes": paths,
 	})
-}
-
-// processorTime is user and system time of the process.
-func processorTime() time.Duration {
-	var u syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // fails for a wrong pointer alone
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
