@@ -19,6 +19,12 @@ type workspace struct {
 // pageWork is memory for a page that is being encoded.
 type pageWork struct{ body, compressed, header []byte }
 
+// append puts bytes behind the body so far, and returns it.
+func (p *pageWork) append(b []byte) []byte {
+	p.body = append(p.body, b...)
+	return p.body
+}
+
 // spareWork is how long a buffer may be that is kept, in bytes.
 const spareWork = 4 << 20
 

@@ -156,18 +156,17 @@ func (k *chunk) endPage() error {
 	work := k.workspace.page()
 	defer k.workspace.release(work)
 	work.body = k.appendLevels(work.body[:0])
-	body, encoding, err := k.values.encode(work.body)
+	body, encoding, err := k.values.encode(work)
 	if err != nil {
 		return fmt.Errorf("encode column %v: %w", k.leaf.path, err)
 	}
-	work.body = body
 	if values, ok := k.values.(hashed); ok && k.filter != nil {
 		values.hash(k.filter)
 	}
 	limits := k.values.page()
 	statistics := k.statistics(limits, k.nulls)
 	size := int64(k.pages.len())
-	if err := k.compress(work, format.PageHeader{
+	if err := k.compress(work, body, format.PageHeader{
 		Type: format.DataPage,
 		DataPageHeader: thrift.New(format.DataPageHeader{
 			NumValues: int32(k.levels), Encoding: encoding, DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE,
@@ -226,16 +225,16 @@ func withLength(b []byte, fill func([]byte) []byte) []byte {
 	return b
 }
 
-// compress makes the body a compressed page, and its header.
-func (k *chunk) compress(work *pageWork, header format.PageHeader) (err error) {
-	if work.compressed, err = k.codec.Encode(work.compressed, work.body); err != nil {
+// compress makes a body a compressed page, and its header.
+func (k *chunk) compress(work *pageWork, body []byte, header format.PageHeader) (err error) {
+	if work.compressed, err = k.codec.Encode(work.compressed, body); err != nil {
 		return fmt.Errorf("compress column %v: %w", k.leaf.path, err)
 	}
-	header.UncompressedPageSize, header.CompressedPageSize = int32(len(work.body)), int32(len(work.compressed))
+	header.UncompressedPageSize, header.CompressedPageSize = int32(len(body)), int32(len(work.compressed))
 	if work.header, err = marshal(header); err != nil {
 		return err
 	}
-	k.raw += int64(len(work.header) + len(work.body))
+	k.raw += int64(len(work.header) + len(body))
 	return nil
 }
 
@@ -330,8 +329,7 @@ func (k *chunk) writeDictionary(out *countingWriter) error {
 	k.count(format.DictionaryPage, format.Plain)
 	work := k.workspace.page()
 	defer k.workspace.release(work)
-	work.body = append(work.body[:0], plain...)
-	if err := k.compress(work, format.PageHeader{
+	if err := k.compress(work, plain, format.PageHeader{
 		Type:                 format.DictionaryPage,
 		DictionaryPageHeader: thrift.New(format.DictionaryPageHeader{NumValues: int32(n), Encoding: format.Plain}),
 	}); err != nil {

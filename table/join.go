@@ -100,7 +100,7 @@ func (v *ints[T]) cover(low, high []byte) bool {
 }
 
 func (v *texts) direct() format.Encoding {
-	if v.compact {
+	if v.plain.compact {
 		return format.DeltaLengthByteArray
 	}
 	return format.Plain

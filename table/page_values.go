@@ -23,8 +23,9 @@ type pageValues interface {
 	add(values arrow.Array, at []int32)
 	// size is about what the page takes before compression, in bytes.
 	size() int64
-	// encode appends the page's values in the encoding that it names.
-	encode(b []byte) ([]byte, format.Encoding, error)
+	// encode returns the page's levels, which are in work.body, with the values behind them in the encoding that it names. They are in
+	// work.body or in memory of its own, and valid until endPage.
+	encode(work *pageWork) (body []byte, encoding format.Encoding, err error)
 	// page and group are the limits of the page and of the row group's ended pages. They are valid until the next call.
 	page() limits
 	group() limits
@@ -153,13 +154,12 @@ func (v *ints[T]) add(a arrow.Array, at []int32) {
 
 func (v *ints[T]) size() int64 { return int64(len(plain(v.values))) }
 
-func (v *ints[T]) encode(b []byte) ([]byte, format.Encoding, error) {
+func (v *ints[T]) encode(work *pageWork) (body []byte, encoding format.Encoding, err error) {
 	if v.pack == nil {
-		return append(b, plain(v.values)...), format.Plain, nil
+		return work.append(plain(v.values)), format.Plain, nil
 	}
-	var err error
 	v.packed, err = v.pack(v.packed[:0], v.values)
-	return append(b, v.packed...), format.DeltaBinaryPacked, err
+	return work.append(v.packed), format.DeltaBinaryPacked, err
 }
 
 func (v *ints[T]) hash(f *bloomFilter) {
@@ -215,8 +215,8 @@ func (v *floats[T]) add(a arrow.Array, at []int32) {
 
 func (v *floats[T]) size() int64 { return int64(len(plain(v.values))) }
 
-func (v *floats[T]) encode(b []byte) ([]byte, format.Encoding, error) {
-	return append(b, plain(v.values)...), format.Plain, nil
+func (v *floats[T]) encode(work *pageWork) ([]byte, format.Encoding, error) {
+	return work.append(plain(v.values)), format.Plain, nil
 }
 
 func (v *floats[T]) limits(b *floatBounds) limits {
@@ -273,8 +273,8 @@ func btoi(b bool) int {
 
 func (v *booleans) size() int64 { return int64(len(v.bits)) }
 
-func (v *booleans) encode(b []byte) ([]byte, format.Encoding, error) {
-	return append(b, v.bits...), format.Plain, nil
+func (v *booleans) encode(work *pageWork) ([]byte, format.Encoding, error) {
+	return work.append(v.bits), format.Plain, nil
 }
 
 func (v *booleans) limits(of [2]bool) limits {
@@ -339,8 +339,8 @@ func (v *decimals) append(b []byte, x decimal128.Num) []byte {
 
 func (v *decimals) size() int64 { return int64(len(v.plain)) }
 
-func (v *decimals) encode(b []byte) ([]byte, format.Encoding, error) {
-	return append(b, v.plain...), format.Plain, nil
+func (v *decimals) encode(work *pageWork) ([]byte, format.Encoding, error) {
+	return work.append(v.plain), format.Plain, nil
 }
 
 func (v *decimals) limits(b *decimalBounds) limits {

@@ -1,7 +1,6 @@
 package table
 
 import (
-	"encoding/binary"
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -20,8 +19,7 @@ const fewTexts = 2000
 // texts are strings or bytes. As long as few of them are different they are kept in a dictionary, one for each row group;
 // else they are stored one by one.
 type texts struct {
-	utf8    bool // strings
-	compact bool // lengths apart from the bytes
+	utf8 bool // strings
 
 	dict   *dictionary // nil while texts are stored one by one
 	ids    []uint32    // of the page, in the dictionary
@@ -29,18 +27,14 @@ type texts struct {
 	gaveUp bool        // the file's texts are too different for a dictionary
 	own    *dictionary // dict, or what it will be in the next row group
 
-	bytes   []byte // of the page; unless compact, each behind its length
-	lengths []int32
-	packed  []byte
-	spare   int // bytes of a page's buffer that is used again
-
+	plain plainTexts // of the page, while there is no dictionary
 	known known
 
 	spans[stringBounds, *stringBounds]
 }
 
 func newTexts(t *schema.Type, l *layout, pageBytes int64) *texts {
-	v := &texts{utf8: t.Kind == schema.String, compact: l.compact, own: newDictionary(), spare: 2 * int(pageBytes)}
+	v := &texts{utf8: t.Kind == schema.String, own: newDictionary(), plain: plainTexts{compact: l.compact, spare: 2*int(pageBytes) + levelRoom}}
 	v.from(stringBounds{units: max(limitUnits, l.choice.prefix)})
 	v.beginGroup()
 	return v
@@ -112,27 +106,11 @@ func (v *texts) add(a arrow.Array, at []int32) {
 func (v *texts) addTexts(from arrayTexts, at []int32) {
 	for n, i := range at {
 		if v.dict == nil {
-			v.appendAll(from, at[n:])
+			v.plain.appendAll(from, at[n:], &v.ofPage)
 			return
 		}
 		v.take(from.at(i))
 	}
-}
-
-// appendAll takes in texts while there is no dictionary.
-func (v *texts) appendAll(from arrayTexts, at []int32) {
-	bytes, lengths := v.bytes, v.lengths
-	for _, i := range at {
-		text := from.at(i)
-		v.ofPage.take(text)
-		if v.compact {
-			lengths = append(lengths, int32(len(text)))
-		} else {
-			bytes = binary.LittleEndian.AppendUint32(bytes, uint32(len(text)))
-		}
-		bytes = append(bytes, text...)
-	}
-	v.bytes, v.lengths = bytes, lengths
 }
 
 // addIndexed takes in values of an array that has a dictionary of its own.
@@ -153,7 +131,7 @@ func (v *texts) addIndexed(a *array.Dictionary, at []int32) {
 		if v.known.numbers[index] == 0 {
 			v.known.numbers[index] = v.take(from.at(index)) + 1
 		} else {
-			v.append(from.at(index))
+			v.plain.append(from.at(index))
 		}
 	}
 }
@@ -162,7 +140,7 @@ func (v *texts) addIndexed(a *array.Dictionary, at []int32) {
 func (v *texts) take(text []byte) (number uint32) {
 	if v.dict == nil {
 		v.ofPage.take(text)
-		v.append(text)
+		v.plain.append(text)
 		return 0
 	}
 	number, fresh := v.dict.add(text)
@@ -176,20 +154,10 @@ func (v *texts) take(text []byte) (number uint32) {
 	return number
 }
 
-// append stores a text by itself.
-func (v *texts) append(text []byte) {
-	if v.compact {
-		v.lengths = append(v.lengths, int32(len(text)))
-	} else {
-		v.bytes = binary.LittleEndian.AppendUint32(v.bytes, uint32(len(text)))
-	}
-	v.bytes = append(v.bytes, text...)
-}
-
 // giveUp stores the page's texts, and all after them until the row group ends, one by one.
 func (v *texts) giveUp() {
 	for _, id := range v.ids {
-		v.append(v.dict.text(id))
+		v.plain.append(v.dict.text(id))
 	}
 	v.ids = v.ids[:0]
 	v.dict = nil
@@ -202,24 +170,19 @@ func (v *texts) giveUp() {
 // memory is what is held beside the page's values, in bytes.
 func (v *texts) memory() int64 { return v.own.memory() + 4*int64(cap(v.known.numbers)) }
 
-func (v *texts) size() int64 { return int64(len(v.bytes) + 4*len(v.lengths) + 4*len(v.ids)) }
+func (v *texts) size() int64 { return v.plain.size() + int64(4*len(v.ids)) }
 
-func (v *texts) encode(b []byte) ([]byte, format.Encoding, error) {
+func (v *texts) encode(work *pageWork) ([]byte, format.Encoding, error) {
 	if v.dict != nil && v.pages == 0 && 2*v.dict.len() > len(v.ids) {
 		v.giveUp()
 	}
-	switch {
-	case v.dict != nil && len(v.ids) > 0:
-		v.pages++
-		width := widthOf(v.dict.len() - 1)
-		return appendHybrid(append(b, byte(width)), v.ids, width), format.RLEDictionary, nil
-	case v.compact:
-		var err error
-		v.packed, err = delta32(v.packed[:0], v.lengths)
-		return append(append(b, v.packed...), v.bytes...), format.DeltaLengthByteArray, err
-	default:
-		return append(b, v.bytes...), format.Plain, nil
+	if v.dict == nil || len(v.ids) == 0 {
+		return v.plain.encode(work)
 	}
+	v.pages++
+	width := widthOf(v.dict.len() - 1)
+	work.body = appendHybrid(append(work.body, byte(width)), v.ids, width)
+	return work.body, format.RLEDictionary, nil
 }
 
 // hash adds the texts as encode has left them.
@@ -228,19 +191,7 @@ func (v *texts) hash(f *bloomFilter) {
 		v.dict.eachOfPage(f.add)
 		return
 	}
-	bytes := v.bytes
-	if v.compact {
-		for _, n := range v.lengths {
-			f.add(bytes[:n])
-			bytes = bytes[n:]
-		}
-		return
-	}
-	for len(bytes) > 0 {
-		end := 4 + binary.LittleEndian.Uint32(bytes)
-		f.add(bytes[4:end])
-		bytes = bytes[end:]
-	}
+	v.plain.each(f.add)
 }
 
 // dictionary are the texts that the row group's pages refer to, encoded PLAIN, and how many; none if no page refers to any.
@@ -299,11 +250,9 @@ func (v *texts) file() bounds {
 
 func (v *texts) endPage() {
 	v.spans.endPage()
-	v.bytes, v.lengths, v.ids = v.bytes[:0], v.lengths[:0], v.ids[:0]
+	v.ids = v.ids[:0]
+	v.plain.reset()
 	v.known.forget()
-	if cap(v.bytes) > v.spare {
-		v.bytes = nil // long texts came by
-	}
 	if v.dict != nil {
 		v.dict.endPage()
 	}
