@@ -2,7 +2,9 @@ package table
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -178,6 +180,47 @@ func TestRowGroupsAndPagesEndWhereTheTableSays(t *testing.T) {
 	for property, value := range map[string]string{groupSizeProperty: "none", pageSizeProperty: "17mb"} {
 		if err := (&Create{Schema: s, Properties: map[string]string{property: value}}).Check(); err == nil {
 			t.Errorf("%s: %s is taken", property, value)
+		}
+	}
+}
+
+// TestADictionaryIsTriedAgainAfterManyTexts writes file after file with one encoder, as appends to one table do.
+func TestADictionaryIsTriedAgainAfterManyTexts(t *testing.T) {
+	r := rand.New(rand.NewPCG(15, 15))
+	s := parseSchema(t, "a:string")
+	l, err := newLayout(s, nil, "", newZstd())
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := newEncoder(l, filePageBytes, &workspace{})
+	inDictionary := func(rows, different int) bool {
+		t.Helper()
+		rec := wordsRecord(r, s, rows, different)
+		columns, err := bind(l.columns, rec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(e.begin(io.Discard), e.write(columns, allRows(rows), 44)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.end(); err != nil {
+			t.Fatal(err)
+		}
+		return slices.Contains(e.groups[0].chunks[0].chunk.MetaData.Encoding, format.RLEDictionary)
+	}
+	for _, c := range []struct {
+		what            string
+		rows, different int
+		want            bool
+	}{
+		{"few rows, all different", 5, 1 << 40, false},
+		{"which told nothing", 3000, 5, true},
+		{"many rows, all different", 3000, 1 << 40, false},
+		{"after which nobody looks", 2 * manyTexts, 5, false},
+		{"until many have gone by", 3000, 5, true},
+	} {
+		if got := inDictionary(c.rows, c.different); got != c.want {
+			t.Errorf("%s: in a dictionary: %v", c.what, got)
 		}
 	}
 }

@@ -41,18 +41,34 @@ func (p *plainTexts) append(text []byte) {
 // appendAll appends the texts at indexes of an array, and has the bounds take them in.
 func (p *plainTexts) appendAll(from arrayTexts, at []int32, b *stringBounds) {
 	p.begin()
-	room, lengths := p.room, p.lengths
+	if p.compact {
+		p.appendApart(from, at, b)
+		return
+	}
+	room := p.room
 	for _, i := range at {
 		text := from.at(i)
 		b.take(text)
-		if p.compact {
-			lengths = append(lengths, int32(len(text)))
-		} else {
-			room = binary.LittleEndian.AppendUint32(room, uint32(len(text)))
-		}
-		room = append(room, text...)
+		room = append(binary.LittleEndian.AppendUint32(room, uint32(len(text))), text...)
 	}
-	p.room, p.lengths = room, lengths
+	p.room = room
+}
+
+func (p *plainTexts) appendApart(from arrayTexts, at []int32, b *stringBounds) {
+	together := consecutive(at)
+	if together {
+		p.room = append(p.room, from.bytes[from.offsets[at[0]]:from.offsets[at[len(at)-1]+1]]...)
+	}
+	lengths := p.lengths
+	for _, i := range at {
+		text := from.at(i)
+		b.take(text)
+		lengths = append(lengths, int32(len(text)))
+		if !together {
+			p.room = append(p.room, text...)
+		}
+	}
+	p.lengths = lengths
 }
 
 func (p *plainTexts) begin() {

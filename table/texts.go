@@ -13,8 +13,10 @@ import (
 // limitUnits is where limits in data files are cut: of strings in UTF-16 units, of others in bytes.
 const limitUnits = 64
 
-// fewTexts are enough to see that hardly any is there twice, without a dictionary of the whole page.
-const fewTexts = 2000
+const (
+	fewTexts  = 2000          // enough to see that hardly any is there twice, without a dictionary of the whole page
+	manyTexts = 40 * fewTexts // stored one by one after that, until a file tries a dictionary again
+)
 
 // texts are strings or bytes. As long as few of them are different they are kept in a dictionary, one for each row group;
 // else they are stored one by one.
@@ -25,6 +27,8 @@ type texts struct {
 	ids    []uint32    // of the page, in the dictionary
 	pages  int         // pages of the row group that refer to the dictionary
 	gaveUp bool        // the file's texts are too different for a dictionary
+	enough bool        // that was seen on so many texts that files to come need not see it again
+	since  int         // texts since then
 	own    *dictionary // dict, or what it will be in the next row group
 
 	plain plainTexts // of the page, while there is no dictionary
@@ -98,6 +102,7 @@ func (v *texts) add(a arrow.Array, at []int32) {
 	} else {
 		v.addTexts(textsOf(a), at)
 	}
+	v.since += len(at)
 	if v.dict != nil && v.pages == 0 && len(v.ids) >= fewTexts && 20*v.dict.len() > 19*len(v.ids) {
 		v.giveUp()
 	}
@@ -156,13 +161,14 @@ func (v *texts) take(text []byte) (number uint32) {
 
 // giveUp stores the page's texts, and all after them until the row group ends, one by one.
 func (v *texts) giveUp() {
+	seen := len(v.ids)
 	for _, id := range v.ids {
 		v.plain.append(v.dict.text(id))
 	}
 	v.ids = v.ids[:0]
 	v.dict = nil
 	if v.pages == 0 {
-		v.gaveUp = true
+		v.gaveUp, v.enough, v.since = true, seen >= fewTexts, 0
 		v.own.reset()
 	}
 }
@@ -273,6 +279,6 @@ func (v *texts) beginGroup() {
 
 func (v *texts) endFile() {
 	v.spans.endFile()
-	v.gaveUp = false
+	v.gaveUp = v.gaveUp && v.enough && v.since < manyTexts
 	v.beginGroup()
 }
