@@ -104,27 +104,45 @@ func TestErrorIsThatOfTheFirstFileAndWhatWasReadAheadIsReleased(t *testing.T) {
 	}
 }
 
-// TestSmallFilesAreOpenAtOnce holds each file until as many are open as may be.
-func TestSmallFilesAreOpenAtOnce(t *testing.T) {
-	in := newMemory()
-	for i := range 2 * atOnce {
-		in.write(t, fmt.Sprintf("f%02d", i), "1\n", at(i))
-	}
+// allAtOnce holds each operation of that name until as many have begun as files may be read at once.
+func allAtOnce(s storage.Store, name string) storage.Store {
 	var mu sync.Mutex
-	open, all := 0, make(chan struct{})
-	s, ranges := planAll(t, storage.Wrap(in, func(op *storage.Op, call func() error) error {
-		if op.Name == "read" {
+	begun, all := 0, make(chan struct{})
+	return storage.Wrap(s, func(op *storage.Op, call func() error) error {
+		if op.Name == name {
 			mu.Lock()
-			if open++; open == atOnce {
+			if begun++; begun == atOnce {
 				close(all)
 			}
 			mu.Unlock()
 			<-all
 		}
 		return call()
-	}))
+	})
+}
+
+func TestSmallFilesAreReadAtOnce(t *testing.T) {
+	in := newMemory()
+	for i := range 2 * atOnce {
+		in.write(t, fmt.Sprintf("f%02d", i), "1\n", at(i))
+	}
+	s, ranges := planAll(t, allAtOnce(in, "read"))
 	if got := records(t, s, ranges); len(got) != 2*atOnce {
 		t.Errorf("%d records", len(got))
+	}
+}
+
+func TestFilesOfAnEarlierListingAreLookedAtAtOnce(t *testing.T) {
+	in := newMemory()
+	for i := range 2*atOnce + 1 {
+		in.write(t, fmt.Sprintf("f%02d", i), "1\n", at(i))
+	}
+	s := open(t, allAtOnce(in, "stat"), nil)
+	restore(t, s, nil)
+	limits := source.Limits{MaxFiles: int64(atOnce)}
+	s.Advance(0, next(t, s, limits).Ranges)
+	if planned := next(t, s, limits); len(planned.Ranges) != atOnce || planned.Ranges[0].Partition != fmt.Sprintf("landing/f%02d", atOnce) {
+		t.Errorf("planned %v", planned.Ranges)
 	}
 }
 

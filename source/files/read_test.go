@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -19,9 +20,12 @@ import (
 
 // counted counts operations by name.
 func counted(s storage.Store, counts map[string]*int) storage.Store {
+	var mu sync.Mutex
 	return storage.Wrap(s, func(op *storage.Op, call func() error) error {
 		if n := counts[op.Name]; n != nil {
+			mu.Lock()
 			*n++
+			mu.Unlock()
 		}
 		return call()
 	})
