@@ -73,9 +73,20 @@ func (t *Type) Mapped(m Mapping) (*Type, error) {
 	})
 }
 
-// AssignIDs gives an id to each field that has none, the next after last, and a physical name that name returns, and returns
-// the struct with them in its metadata and in Stored, and the last id ("Writer Requirements for Column Mapping").
+// AssignIDs gives an id to each field that has none, the next after last and after those that are there, and a physical name
+// that name returns. It returns the struct with them in its metadata and in Stored, and the last id ("Writer Requirements for
+// Column Mapping").
 func (t *Type) AssignIDs(m Mapping, last int, name func() string) (*Type, int, error) {
+	_, err := t.rebuild("", func(_ string, f *Field) error {
+		var id int
+		if json.Unmarshal(f.Metadata[mappingID], &id) == nil { // Mapped tells of one that cannot be read
+			last = max(last, id)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, 0, err
+	}
 	assigned, err := t.rebuild("", func(_ string, f *Field) error {
 		if _, has := f.Metadata[mappingID]; has {
 			return nil

@@ -77,7 +77,7 @@ func TestNewFieldsGetTheNextIDsAtEveryDepth(t *testing.T) {
 		withID.Fields[0],
 		Field{Name: "a", Type: ArrayOf(inner)},
 		Field{Name: "m", Type: MapOf(inner, inner)},
-	).AssignIDs(MappedByID, 7, func() string { n++; return fmt.Sprintf("col-%d", n) })
+	).AssignIDs(MappedByID, 0, func() string { n++; return fmt.Sprintf("col-%d", n) })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -243,7 +243,7 @@ func TestAppendsFollowColumnsThroughConcurrentChanges(t *testing.T) {
 			alter(t, New(store, Options{}), tc.change)
 			_, err = a.Commit(t.Context(), Batch{ID: 1})
 			if tc.fails {
-				if !errors.As(err, new(*SchemaError)) {
+				if !errors.As(err, new(*SchemaError)) || !strings.Contains(err.Error(), "column a b of the table is another one") {
 					t.Errorf("got %v", err)
 				}
 				return

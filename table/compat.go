@@ -77,6 +77,10 @@ func (f *fitter) index(in *schema.Type, of *schema.Field) int {
 
 func (f *fitter) missing(name string, w *schema.Field, table *schema.Type) {
 	for i := range table.Fields {
+		if f.promised && table.Fields[i].Name == w.Name {
+			f.fault("column %s of the table is another one than when the batch began; run the batch again", name)
+			return
+		}
 		if strings.EqualFold(table.Fields[i].Name, w.Name) {
 			f.fault("column %s: the table spells it %s; rename yours", name, table.Fields[i].Name)
 			return
