@@ -1,7 +1,10 @@
 package interop
 
 import (
+	"errors"
+	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -69,6 +72,27 @@ func TestInstallThatFailedIsTriedAgain(t *testing.T) {
 	t.Setenv("PIP", "0")
 	if _, err := install(t.Context(), scripts, nil); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestCheckTellsWhatIsMissingAndInstallsNothing(t *testing.T) {
+	scripts := installer(t)
+	check := func(readers ...string) int {
+		cmd := exec.CommandContext(t.Context(), filepath.Join(scripts, "install.sh"), append([]string{"--check"}, readers...)...)
+		_ = cmd.Run() // the status tells
+		return cmd.ProcessState.ExitCode()
+	}
+	if got := check(); got != 4 {
+		t.Errorf("status %d where nothing is installed", got)
+	}
+	if _, err := os.Stat(filepath.Join(scripts, "..", "..", ".cache")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("something was installed: %v", err)
+	}
+	if _, err := install(t.Context(), scripts, nil); err != nil {
+		t.Fatal(err)
+	}
+	if base, chdb := check(), check("chdb"); base != 0 || chdb != 4 {
+		t.Errorf("statuses %d, and %d with chdb", base, chdb)
 	}
 }
 
