@@ -29,6 +29,9 @@
 // damaged checkpoint is passed over if the version can be read from an older one or from the commits alone. A checkpoint tells
 // of an application's newest batch and not of the commit that it came with; Locate looks for that.
 //
+// Log checkpoints are also written (Checkpoint): from a state as it is replayed, row group by row group, and put in one piece.
+// _last_checkpoint comes last, and is the one object that is replaced.
+//
 // Of an add and a remove of the same file in one commit, which PROTOCOL.md forbids, the remove counts, as it does in
 // delta-kernel-rs.
 package commitlog

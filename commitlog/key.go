@@ -12,8 +12,16 @@ const logDir = "_delta_log/"
 // versionDigits is the width of a version in names ("Delta Log Entries").
 const versionDigits = 20
 
+// InLog says whether a key in the table's store is of its log.
+func InLog(key string) bool { return strings.HasPrefix(key, logDir) }
+
 // commitKey is the key of a version's commit file.
 func commitKey(version int64) string { return fmt.Sprintf("%s%020d.json", logDir, version) }
+
+// checkpointKey is the key of a version's classic log checkpoint ("Classic checkpoint").
+func checkpointKey(version int64) string {
+	return fmt.Sprintf("%s%020d.checkpoint.parquet", logDir, version)
+}
 
 // hintKey is the key of what tells of the newest log checkpoint ("Last Checkpoint File").
 const hintKey = logDir + "_last_checkpoint"

@@ -17,9 +17,12 @@ func (h *Head) DeletedFileRetention() (time.Duration, error) {
 	return ParseInterval(text)
 }
 
-// Vacuumable tells whether it is known which files the table needs: nil, or an *UnsupportedError. It asks for less than an
-// append does, but for all features that a writer has to know, as "Vacuum Protocol Check" demands.
-func (h *Head) Vacuumable() error {
+// Vacuumable tells whether it is known which files the table needs: nil, or an *UnsupportedError.
+func (h *Head) Vacuumable() error { return h.maintainable("vacuuming") }
+
+// maintainable tells whether all that a writer has to know is known, as maintenance needs it: nil, or an *UnsupportedError. It
+// asks for less than an append does, but for all features that the protocol lists ("Vacuum Protocol Check").
+func (h *Head) maintainable(use string) error {
 	var r refusal
 	if h.Protocol.MinWriterVersion > maxWriterVersion {
 		r.add("a writer version above 7", "")
@@ -29,5 +32,5 @@ func (h *Head) Vacuumable() error {
 			r.add(f, "")
 		}
 	}
-	return r.err(h.table, "vacuuming")
+	return r.err(h.table, use)
 }

@@ -25,6 +25,9 @@ import (
 // ErrNotExist is what Get, Open and Stat wrap for a key that has no object. It is fs.ErrNotExist.
 var ErrNotExist = fs.ErrNotExist
 
+// ErrExist is what Publish wraps when its key has an object of another's. It is fs.ErrExist.
+var ErrExist = fs.ErrExist
+
 // Info describes an object without its bytes.
 type Info struct {
 	Key      string    // relative to the store's root, with forward slashes
@@ -86,7 +89,8 @@ type Store interface {
 	// may be gone.
 	DeleteAll(ctx context.Context, keys []string) error
 
-	// Stage begins an object that nobody can see until it is published. Keys are to be fresh (a UUID in the name).
+	// Stage begins an object that nobody can see until it is published. Keys are to be fresh (a UUID in the name), or such that
+	// whoever is first is as good as any other.
 	Stage(ctx context.Context, key string) (Staged, error)
 
 	// Sweep removes what dead attempts left: staged objects, and published ones that were never settled unless keep says
@@ -116,7 +120,8 @@ type Object interface {
 // Abort at any point before Settle.
 type Staged interface {
 	io.Writer
-	// Publish makes the object durable and visible under its key.
+	// Publish makes the object durable and visible under its key. It never replaces: where there is one already that is not this
+	// one, the error wraps ErrExist, and Abort leaves that one alone.
 	Publish(ctx context.Context) error
 	// Settle says that something durable refers to the published object, so that no sweep may remove it.
 	Settle(ctx context.Context) error

@@ -8,10 +8,14 @@ import (
 )
 
 // Sweep removes the files that dead attempts left behind, and returns their number. A published one stays if the table
-// refers to it; the list of the table's files is read only if there is such a one to ask about.
+// refers to it, or if it is of the log: a log checkpoint is right whoever wrote it. The list of the table's files is read only if
+// there is such a one to ask about.
 func (t *Table) Sweep(ctx context.Context) (int, error) {
 	var live map[string]struct{}
 	return t.store.Sweep(ctx, func(key string) (bool, error) {
+		if commitlog.InLog(key) {
+			return true, nil
+		}
 		if live == nil {
 			var err error
 			if live, err = t.liveKeys(ctx); err != nil {

@@ -27,6 +27,7 @@ func (a *app) tableCommand() *cobra.Command {
 		a.snapshotCommand("files PATH", "List the data files of a version", showFiles),
 		a.historyCommand(),
 		a.scanCommand(),
+		a.checkpointCommand(),
 	)
 	return cmd
 }

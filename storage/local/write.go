@@ -198,7 +198,9 @@ func (w *staged) Publish(ctx context.Context) error {
 	w.file = nil
 	if err == nil {
 		w.published = true // from here on the link may be there, even if an error says otherwise
-		err = w.store.link(w.name, w.key)
+		if err = w.store.link(w.name, w.key); errors.Is(err, fs.ErrExist) {
+			w.published = false
+		}
 	}
 	if err != nil {
 		return w.store.fail("publish", w.key, err)

@@ -138,7 +138,8 @@ func (w *staged) recognise(ctx context.Context, cause error) error {
 	case err != nil:
 		return err
 	case head.Metadata[attemptKey] != w.attempt:
-		return fmt.Errorf("another attempt has stored an object under this key: %w", explain(cause))
+		w.publishing = false
+		return fmt.Errorf("%w: another attempt has stored it under this key: %w", storage.ErrExist, explain(cause))
 	default:
 		return nil
 	}

@@ -47,6 +47,7 @@ func Conformance(t *testing.T, place func(t *testing.T) func() storage.Store, tr
 		"odd characters in keys survive":              oddKeys,
 		"staged bytes are unseen until published":     stagePublishSettle,
 		"an aborted object leaves nothing":            abort,
+		"a publish never replaces":                    publishYields,
 		"a sweep spares the living":                   sweepSpares,
 		"a delete is final and repeatable":            deletes,
 		"many objects are deleted at once":            deletesMany,

@@ -62,6 +62,24 @@ func abort(t *testing.T, open func() storage.Store) {
 	}
 }
 
+// publishYields: whoever publishes under a key that has an object learns of it, and leaves it alone.
+func publishYields(t *testing.T, open func() storage.Store) {
+	s := open()
+	if _, err := open().PutIfAbsent(t.Context(), "a", []byte("theirs")); err != nil {
+		t.Fatal(err)
+	}
+	w := stage(t, s, "a", "ours")
+	if err := w.Publish(t.Context()); !errors.Is(err, storage.ErrExist) {
+		t.Errorf("Publish: %v, want ErrExist", err)
+	}
+	if err := w.Abort(t.Context()); err != nil {
+		t.Errorf("Abort: %v", err)
+	}
+	if there, err := s.Get(t.Context(), "a"); err != nil || string(there) != "theirs" {
+		t.Errorf("then it holds %q, %v", there, err)
+	}
+}
+
 func sweepSpares(t *testing.T, open func() storage.Store) {
 	s := open()
 	staged, published := stage(t, s, "alive/1", "x"), stage(t, s, "alive/2", "x")

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sluicedata/sluice/commitlog"
+	"github.com/sluicedata/sluice/pipeline"
+)
+
+func (a *app) checkpointCommand() *cobra.Command {
+	var out output
+	cmd := &cobra.Command{
+		Use: "checkpoint PATH", Short: "Write a log checkpoint of the newest version, from which readers open the table faster", Args: exactly("PATH"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := out.check(); err != nil {
+				return err
+			}
+			store, err := pipeline.OpenStoreToWrite(cmd.Context(), args[0], version)
+			if err != nil {
+				return err
+			}
+			began := time.Now()
+			done, err := commitlog.New(store).Checkpoint(cmd.Context())
+			if err != nil {
+				return fmt.Errorf("table %s: %w", args[0], err)
+			}
+			v := &checkpointView{args[0], done.Version, done.There, done.Files, done.Removed, done.Actions, done.Bytes, time.Since(began).Seconds()}
+			return out.print(a.stdout, v, v.print)
+		},
+	}
+	out.flag(cmd)
+	return cmd
+}
+
+type checkpointView struct {
+	Path    string  `json:"path"`
+	Version int64   `json:"version"`
+	There   bool    `json:"was_there"` // then the rest is not known
+	Files   int64   `json:"files"`
+	Removed int64   `json:"removed_files"`
+	Actions int64   `json:"actions"`
+	Bytes   int64   `json:"bytes"`
+	Seconds float64 `json:"seconds"`
+}
+
+func (v *checkpointView) print(w io.Writer) {
+	if v.There {
+		fmt.Fprintf(w, "There is a log checkpoint of version %d already.\n", v.Version)
+		return
+	}
+	fmt.Fprintf(w, "Wrote a log checkpoint of version %d: %d files, and %d that were removed, in %s.\n", v.Version, v.Files, v.Removed, size(v.Bytes))
+}
