@@ -95,8 +95,7 @@ func (c *column) growValid(n int) {
 func (c *column) appendNull() {
 	switch {
 	case c.width > 0:
-		var zero [16]byte
-		c.data = append(c.data, zero[:c.width]...)
+		c.appendZero()
 	case c.hasOffsets():
 		c.offsets = append(c.offsets, c.offsets[len(c.offsets)-1])
 	case c.typ.Kind == schema.Boolean:
@@ -106,9 +105,24 @@ func (c *column) appendNull() {
 			kid.appendNull()
 		}
 	}
-	c.growValid(c.n + 1)
+	if len(c.valid)*8 <= c.n {
+		c.growValid(c.n + 1)
+	}
 	c.valid[c.n>>3] &^= 1 << (c.n & 7)
 	c.n++
+}
+
+// appendZero appends what stands for a null to the data of a column of fixed width.
+func (c *column) appendZero() {
+	switch c.width {
+	case 8:
+		c.data = append(c.data, 0, 0, 0, 0, 0, 0, 0, 0)
+	case 4:
+		c.data = append(c.data, 0, 0, 0, 0)
+	default:
+		var zero [16]byte
+		c.data = append(c.data, zero[:c.width]...)
+	}
 }
 
 func (c *column) growBits() {

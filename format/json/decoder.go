@@ -118,7 +118,10 @@ func (d *Decoder) Decode(b *source.Block, bad func(format.Bad) error) error {
 			}
 			d.refuse("tombstone (null value)")
 		default:
-			bytes := d.mostBytes(b, i)
+			bytes := int64(len(value)) // to any one column, at most
+			if len(d.meta) > 0 {
+				bytes += metaBytes(b, i)
+			}
 			if d.pending+bytes > math.MaxInt32 {
 				return fmt.Errorf("decode %s at %d: more than 2 GiB of records since the last flush: flush more often, with a smaller batch.max_bytes",
 					b.Partition, b.Positions[i])
@@ -137,15 +140,6 @@ func (d *Decoder) Decode(b *source.Block, bad func(format.Bad) error) error {
 		}
 	}
 	return nil
-}
-
-// mostBytes is what record i may add to any one column at most, which is counted against the reach of Arrow's 32-bit offsets.
-func (d *Decoder) mostBytes(b *source.Block, i int) int64 {
-	n := int64(len(b.Values[i]))
-	if len(d.meta) > 0 {
-		n += metaBytes(b, i)
-	}
-	return n
 }
 
 func (d *Decoder) record(value []byte) bool {

@@ -30,13 +30,13 @@ type dictionary struct {
 	data    *array.Data          // these, for Arrow
 }
 
-// textSlot has a text of fewer than sixteen bytes in two words, with a quote behind it and zeros behind that, and of a longer one the
-// beginning.
+// textSlot has a text of fewer than sixteen bytes in two words, with a quote behind it and zeros behind that. Of a longer one it has the two
+// words that it begins with, and the one that it ends with if it is longer than those.
 type textSlot struct {
-	head, next uint64
-	number     int32
-	size       int16 // one more than its length; 0 where there is none
-	asIs       bool  // it has fewer than sixteen bytes, and stands in records as it is, with the quote behind it
+	head, next, last uint64
+	number           int32
+	size             int16 // one more than its length; 0 where there is none
+	asIs             bool  // it has fewer than sixteen bytes, and stands in records as it is, with the quote behind it
 }
 
 // noTexts are the slots of a dictionary without a text.
@@ -62,23 +62,22 @@ func textHash(head, next uint64) uint64 {
 
 // number returns the number of the text of n bytes at p of a buffer that is padded as a scanner's is, or -1 when there is no room for it.
 func (w *dictionary) number(buf []byte, p, n int) int32 {
-	head, next := word(buf, p), word(buf, p+8)
+	head, next, last := word(buf, p), word(buf, p+8), uint64(0)
 	switch {
 	case n < 8:
 		head, next = ended(head, n), 0
 	case n < 16:
 		next = ended(next, n-8)
+	case n > 16:
+		last = word(buf, p+n-8)
 	}
-	hash := textHash(head, next)
-	if n > 16 {
-		hash += word(buf, p+n-8) * 0xC2B2AE3D27D4EB4F >> 48
-	}
+	hash := textHash(head, next) + last*0xC2B2AE3D27D4EB4F>>48
 	for ; ; hash++ {
 		s := &w.slots[hash%textSlots]
 		if s.size == 0 {
-			return w.add(hash, textSlot{head: head, next: next, number: int32(w.len()), size: int16(n) + 1}, buf[p:p+n])
+			return w.add(hash, textSlot{head: head, next: next, last: last, number: int32(w.len()), size: int16(n) + 1}, buf[p:p+n])
 		}
-		if s.head == head && s.next == next && int(s.size) == n+1 && (n <= 16 || string(buf[p:p+n]) == string(w.at(s.number))) {
+		if s.head == head && s.next == next && s.last == last && int(s.size) == n+1 && (n <= 24 || string(buf[p:p+n]) == string(w.at(s.number))) {
 			return s.number
 		}
 	}

@@ -46,10 +46,12 @@ func (d *Decoder) integer(t *taker, p int) int {
 	}
 	v, n := leadingDigits(word(d.buf, first))
 	if n == 8 {
-		v, n = moreDigits(d.buf, first, v)
+		if v, n = moreDigits(d.buf, first, v); n > maxIntegerDigits || v > math.MaxInt64 {
+			return d.numeric(t, p)
+		}
 	}
 	q := first + n
-	if uint(n-1) >= maxIntegerDigits || v > math.MaxInt64 || byteAt(d.buf, first) == '0' && n > 1 || isFraction(byteAt(d.buf, q)) {
+	if n == 0 || byteAt(d.buf, first) == '0' && n > 1 || isFraction(byteAt(d.buf, q)) {
 		return d.numeric(t, p)
 	}
 	w := int64(v)
@@ -216,10 +218,8 @@ func (d *Decoder) coded(t *taker, p int) int {
 	p++
 	head, next := word(d.buf, p), word(d.buf, p+8)
 	inHead, inNext := quotes(head), quotes(next)
-	last := inHead & -inHead
-	before := last - 1
-	none := uint64(int64(before) >> 63) // all bits if head has no quote
-	head &= last | before
+	none := uint64(int64(inHead>>1-1) >> 63) // all bits if head has no quote
+	head &= inHead ^ (inHead - 1)            // up to the quote, with it
 	next &= (inNext ^ (inNext - 1)) & none
 	c := t.col
 	slot := &c.dict.slots[textHash(head, next)%textSlots]

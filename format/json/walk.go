@@ -293,14 +293,13 @@ func (d *Decoder) open(p int) (first int, more bool) {
 // unlike reads a null where the taker would have something else, and says that any other value does not fit. Space in front of the value
 // it leaves out.
 func (d *Decoder) unlike(t *taker, p int) int {
-	switch q := d.space(p); {
-	case q > p:
-		return t.take(d, t, q)
-	case d.buf[p] == 'n':
+	if byteAt(d.buf, p) == 'n' {
 		return d.null(t, p)
-	default:
-		return d.mismatch(p, t.expects())
 	}
+	if q := d.space(p); q > p {
+		return t.take(d, t, q)
+	}
+	return d.mismatch(p, t.expects())
 }
 
 // expects says what the taker takes.
