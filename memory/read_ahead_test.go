@@ -77,7 +77,7 @@ func TestHeadGoesOnWhenItHoldsOnlyWhatItCannotGiveBackYet(t *testing.T) {
 		}
 		granted := make(chan error, 2)
 		go func() { granted <- r.Extend(t.Context(), 0, 4, 20) }()
-		go func() { granted <- r.Extend(t.Context(), 1, 0, 1) }()
+		go func() { granted <- r.Extend(t.Context(), 1, 0, 7) }()
 		synctest.Wait()
 		if len(granted) != 0 {
 			t.Fatal("granted while something was yet to be given back")
