@@ -3,6 +3,7 @@ package commitlog
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // attempt is a transaction on its way into the log.
@@ -11,6 +12,7 @@ type attempt struct {
 	commit  Commit // as it is to be put
 	checked int64  // all versions up to this one are known not to conflict
 	resumed bool   // an earlier call may have put it
+	weak    bool   // the table lets rows be changed beside blind appends (WriteSerializable)
 
 	own     int64 // the version that holds it; -1 while none is known to
 	stored  bool  // the newest put said so
@@ -38,10 +40,19 @@ func (a *attempt) see(w *Commit) error {
 	return nil
 }
 
+// read takes note of the table's isolation level. If others change it meanwhile, their change of metadata is judged.
+func (a *attempt) read(h *Head) {
+	a.weak = strings.EqualFold(h.Metadata.Configuration[propIsolation], isolationWriteSerializable)
+	if own := a.tx.Actions.Info; a.weak && !a.rearranges() && (own == nil || own.IsolationLevel == "") {
+		a.commit.Info.IsolationLevel = isolationWriteSerializable
+	}
+}
+
 // conflict says why the transaction cannot follow a commit, judged by that commit's actions alone. What changes of
 // protocol and metadata mean, and whose batch is whose, is judged by the head after it. It is section "Conflict
 // Resolution" as Spark's ConflictChecker does it, with the whole table taken as read by a transaction that is not blind
-// and changes rows.
+// and changes rows. If the table is WriteSerializable, such a transaction may come after blind appends that it has not seen,
+// unless it changes the table's metadata.
 func (a *attempt) conflict(w *Commit) string {
 	for _, d := range a.commit.Domains {
 		if slices.ContainsFunc(w.Domains, func(o DomainMetadata) bool { return o.Domain == d.Domain }) {
@@ -51,7 +62,8 @@ func (a *attempt) conflict(w *Commit) string {
 	if a.tx.Blind {
 		return ""
 	}
-	if !a.rearranges() && a.changesFiles() && len(w.Adds)+len(w.Removes) > 0 {
+	unseen := a.weak && a.commit.Metadata == nil && w.blindAppend()
+	if !a.rearranges() && a.changesFiles() && !unseen && len(w.Adds)+len(w.Removes) > 0 {
 		return "it changes files that this transaction may have read"
 	}
 	removed := make(map[string]bool, len(a.commit.Removes))
@@ -69,6 +81,11 @@ func (a *attempt) conflict(w *Commit) string {
 		}
 	}
 	return ""
+}
+
+// blindAppend tells whether the commit only adds, and says that it was made without reading.
+func (c *Commit) blindAppend() bool {
+	return len(c.Removes) == 0 && c.Info != nil && c.Info.IsBlindAppend != nil && *c.Info.IsBlindAppend
 }
 
 func (a *attempt) changesFiles() bool { return len(a.commit.Adds)+len(a.commit.Removes) > 0 }

@@ -14,6 +14,8 @@ import (
 func TestWhatATransactionCanFollow(t *testing.T) {
 	size := int64(10)
 	rearranged := func(f Add) Add { f.DataChange = false; return f }
+	vectored := testAdd("a-0.parquet")
+	vectored.DeletionVector = &DeletionVector{StorageType: "i", PathOrInlineDv: "00000", SizeInBytes: 4, Cardinality: 1}
 	transactions := map[string]Transaction{
 		"blind append":     {Blind: true, Actions: Commit{Adds: []Add{testAdd("new")}}},
 		"append that read": {Actions: Commit{Adds: []Add{testAdd("new")}}},
@@ -24,21 +26,32 @@ func TestWhatATransactionCanFollow(t *testing.T) {
 		"delete":   {Actions: Commit{Removes: []Remove{{Path: "a-0.parquet", DataChange: true, Size: &size}}}},
 		"alter":    {Actions: Commit{Metadata: testMetadata()}},
 		"txn only": {Blind: true, AppID: "b", Batch: 1},
+		"set":      {Actions: Commit{Metadata: testMetadata(), Protocol: &Protocol{MinReaderVersion: 1, MinWriterVersion: 2}}},
+		"restore": {Actions: Commit{
+			Metadata: testMetadata(), Removes: []Remove{{Path: "a-0.parquet", DataChange: true, Size: &size}}, Adds: []Add{testAdd("old")},
+		}},
+		"update with a vector": {Actions: Commit{
+			Removes: []Remove{{Path: "a-0.parquet", DataChange: true, Size: &size}}, Adds: []Add{vectored},
+		}},
 	}
 	winners := []struct {
 		name  string
 		lines []string
 		lets  string // the transactions that can follow
 	}{
-		{"blind append", []string{lineInfo("w"), lineAdd("w")}, "blind append, compaction, alter, txn only"},
-		{"compaction of the same", []string{lineInfo("w"), strings.ReplaceAll(lineRemove("a-0.parquet"), "true", "false"), strings.ReplaceAll(lineAdd("w"), "true", "false")}, "blind append, alter, txn only"},
-		{"compaction of others", []string{lineInfo("w"), strings.ReplaceAll(lineRemove("x"), "true", "false"), strings.ReplaceAll(lineAdd("w"), "true", "false")}, "blind append, compaction, alter, txn only"},
-		{"delete of the same", []string{lineInfo("w"), lineRemove("a-0.parquet")}, "blind append, alter, txn only"},
-		{"delete of others", []string{lineInfo("w"), lineRemove("x")}, "blind append, compaction, alter, txn only"},
-		{"another's batch", []string{lineInfo("w"), lineTxn("z", 3)}, "blind append, append that read, compaction, delete, alter, txn only"},
+		{"blind append", []string{lineInfo("w"), lineAdd("w")}, "blind append, compaction, alter, set, txn only"},
+		{"compaction of the same", []string{lineInfo("w"), strings.ReplaceAll(lineRemove("a-0.parquet"), "true", "false"), strings.ReplaceAll(lineAdd("w"), "true", "false")}, "blind append, alter, set, txn only"},
+		{"compaction of others", []string{lineInfo("w"), strings.ReplaceAll(lineRemove("x"), "true", "false"), strings.ReplaceAll(lineAdd("w"), "true", "false")}, "blind append, compaction, alter, set, txn only"},
+		{"delete of the same", []string{lineInfo("w"), lineRemove("a-0.parquet")}, "blind append, alter, set, txn only"},
+		{"delete of others", []string{lineInfo("w"), lineRemove("x")}, "blind append, compaction, alter, set, txn only"},
+		{"append that read", []string{`{"commitInfo":{"isBlindAppend":false,"txnId":"w"}}`, lineAdd("w")}, "blind append, compaction, alter, set, txn only"},
+		{"rows of the same deleted by a vector", []string{lineInfo("w"), lineRemove("a-0.parquet"), `{"add":{"path":"a-0.parquet","partitionValues":{},"size":10,"modificationTime":1,"dataChange":true,"deletionVector":{"storageType":"i","pathOrInlineDv":"00000","sizeInBytes":4,"cardinality":1}}}`}, "blind append, alter, set, txn only"},
+		{"all overwritten", []string{lineInfo("w"), lineRemove("a-0.parquet"), lineRemove("b"), lineAdd("w")}, "blind append, alter, set, txn only"},
+		{"metadata with rows", []string{lineInfo("w"), lineMetadata, lineAdd("w")}, "blind append, txn only"},
+		{"another's batch", []string{lineInfo("w"), lineTxn("z", 3)}, "blind append, append that read, compaction, delete, update with a vector, alter, set, restore, txn only"},
 		{"metadata", []string{lineInfo("w"), lineMetadata}, "blind append, txn only"},
 		{"protocol", []string{lineInfo("w"), `{"protocol":{"minReaderVersion":1,"minWriterVersion":1}}`}, "blind append, txn only"},
-		{"nothing", nil, "blind append, append that read, compaction, delete, alter, txn only"},
+		{"nothing", nil, "blind append, append that read, compaction, delete, update with a vector, alter, set, restore, txn only"},
 	}
 	for _, w := range winners {
 		for name, tx := range transactions {
@@ -67,6 +80,75 @@ func TestWhatATransactionCanFollow(t *testing.T) {
 					}
 				})
 			}
+		}
+	}
+}
+
+// TestWriteSerializableLetsRowsBeChangedBesideBlindAppends is the part of the table that depends on delta.isolationLevel.
+func TestWriteSerializableLetsRowsBeChangedBesideBlindAppends(t *testing.T) {
+	size := int64(10)
+	remove := []Remove{{Path: "a-0.parquet", DataChange: true, Size: &size}}
+	transactions := map[string]Commit{
+		"delete":  {Removes: remove},
+		"read":    {Adds: []Add{testAdd("new")}},
+		"restore": {Removes: remove, Metadata: testMetadata()},
+	}
+	blind := `{"commitInfo":{"isBlindAppend":true,"txnId":"w"}}`
+	for _, w := range []struct {
+		name  string
+		level string
+		lines []string
+		lets  string
+	}{
+		{"blind append", "WriteSerializable", []string{blind, lineAdd("w")}, "delete read"},
+		{"blind append, serializable", "Serializable", []string{blind, lineAdd("w")}, ""},
+		{"append that does not say", "WriteSerializable", []string{lineInfo("w"), lineAdd("w")}, ""},
+		{"append that read", "WriteSerializable", []string{`{"commitInfo":{"isBlindAppend":false,"txnId":"w"}}`, lineAdd("w")}, ""},
+		{"removal that calls itself blind", "WriteSerializable", []string{blind, lineRemove("x")}, ""},
+	} {
+		for name, actions := range transactions {
+			for _, when := range []string{"at the put", "known before"} {
+				t.Run(w.name+"/"+name+"/"+when, func(t *testing.T) {
+					s := newMemStore()
+					l := newTestLog(s)
+					tx := creating()
+					tx.Actions.Metadata.Configuration = map[string]string{"delta.isolationLevel": w.level}
+					if _, err := l.Commit(context.Background(), tx); err != nil {
+						t.Fatal(err)
+					}
+					if when == "at the put" {
+						onFirstPut(s, plainly, func() { s.write(1, w.lines...) })
+					} else {
+						s.write(1, w.lines...)
+						if _, err := l.Refresh(context.Background()); err != nil {
+							t.Fatal(err)
+						}
+					}
+					got, err := l.Commit(context.Background(), Transaction{Actions: actions})
+					if strings.Contains(w.lets, name) {
+						if err != nil || got.Version != 2 || s.newest(t).Info.IsolationLevel != w.level {
+							t.Errorf("refused: %v, %v", got, err)
+						}
+						return
+					}
+					var conflict *ConflictError
+					if !errors.As(err, &conflict) || conflict.Version != 1 {
+						t.Errorf("got %v, %v", got, err)
+					}
+				})
+			}
+		}
+	}
+}
+
+func TestBatchOfTheSameApplicationFences(t *testing.T) {
+	for _, batch := range []int64{0, 1, 2} {
+		s, l := newTable(t)
+		onFirstPut(s, plainly, func() { s.write(1, lineInfo("w"), lineTxn("b", batch), lineAdd("w")) })
+		_, err := l.Commit(context.Background(), Transaction{Blind: true, AppID: "b", Batch: 1, Actions: Commit{Adds: []Add{testAdd("new")}}})
+		var fenced *FencedError
+		if is := errors.As(err, &fenced); is != (batch >= 1) || !is && err != nil {
+			t.Errorf("behind batch %d: %v", batch, err)
 		}
 	}
 }

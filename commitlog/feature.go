@@ -76,6 +76,9 @@ func impliedFeatures(writerVersion int) []string {
 // Supports tells whether the protocol has a feature that concerns writers, by name or implied by its version.
 func (p Protocol) Supports(feature string) bool { return slices.Contains(p.writes(), feature) }
 
+// Features lists all that a writer has to know, by name or implied by the version.
+func (p Protocol) Features() []string { return slices.Clone(p.writes()) }
+
 // writes lists the features that a writer has to know.
 func (p Protocol) writes() []string {
 	if p.MinWriterVersion == maxWriterVersion {

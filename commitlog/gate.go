@@ -13,6 +13,9 @@ const (
 	propAppendOnly         = "delta.appendOnly"
 	propConstraintPrefix   = "delta.constraints."
 	propInCommitTimestamps = "delta.enableInCommitTimestamps"
+	propICTVersion         = "delta.inCommitTimestampEnablementVersion"
+	propICTTimestamp       = "delta.inCommitTimestampEnablementTimestamp"
+	propIsolation          = "delta.isolationLevel"
 	propTxnRetention       = "delta.setTransactionRetentionDuration"
 )
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/sluicedata/sluice/storage"
 )
@@ -17,9 +18,10 @@ import (
 type memStore struct {
 	storage.Store // nil: what is not defined here is not called
 
-	mu      sync.Mutex
-	objects map[string][]byte
-	ops     []string
+	mu       sync.Mutex
+	objects  map[string][]byte
+	modified map[string]time.Time // of those that have one
+	ops      []string
 	// onPut is asked before every put, without the lock. It may put objects of its own.
 	onPut func(key string, body []byte) putEnd
 	// onGet is asked before every get, without the lock. Its error is the get's.
@@ -103,7 +105,7 @@ func (s *memStore) List(_ context.Context, prefix, startAfter string, fn func(st
 	var found []storage.Info
 	for key, body := range s.objects {
 		if strings.HasPrefix(key, prefix) && key > startAfter {
-			found = append(found, storage.Info{Key: key, Size: int64(len(body))})
+			found = append(found, storage.Info{Key: key, Size: int64(len(body)), Modified: s.modified[key]})
 		}
 	}
 	s.mu.Unlock()

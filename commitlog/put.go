@@ -70,6 +70,7 @@ func (l *Log) catchUp(ctx context.Context, a *attempt, h *Head) error {
 			Reason:  fmt.Sprintf("the table was at version %d before, so it has been rolled back or replaced", a.checked),
 		})
 	}
+	a.read(h)
 	if a.resumed || !a.tx.Blind {
 		err := l.fetch(ctx, a.checked+1, h.Version, full, func(c *Commit, _ uint64) error { return a.see(c) })
 		var conflict *ConflictError

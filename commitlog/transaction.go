@@ -14,8 +14,9 @@ const NoTable int64 = -1
 
 // Isolation levels, as commitInfo names them.
 const (
-	isolationSerializable = "Serializable"
-	isolationSnapshot     = "SnapshotIsolation"
+	isolationSerializable      = "Serializable"
+	isolationWriteSerializable = "WriteSerializable"
+	isolationSnapshot          = "SnapshotIsolation"
 )
 
 // Transaction is what is to become one commit.
@@ -119,9 +120,10 @@ func (a *attempt) prepareInfo() {
 	}
 }
 
-// rearranges tells whether all that the transaction does to files leaves the table's rows as they are.
-func (a *attempt) rearranges() bool {
-	c := &a.commit
+func (a *attempt) rearranges() bool { return a.commit.Rearranges() }
+
+// Rearranges tells whether the commit replaces files, and all that it does to them leaves the table's rows as they are.
+func (c *Commit) Rearranges() bool {
 	return len(c.Removes) > 0 &&
 		!slices.ContainsFunc(c.Adds, func(f Add) bool { return f.DataChange }) &&
 		!slices.ContainsFunc(c.Removes, func(f Remove) bool { return f.DataChange })
