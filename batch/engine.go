@@ -71,6 +71,8 @@ type Engine struct {
 	// committed is T, whose commit covers the batches from committedSince on.
 	committed      offsetlog.Committed
 	committedSince int64
+	files          recentFiles // of this run's commits
+	saidSmall      bool
 	committedAt    time.Time
 	// pending are the merged ranges of the batches after T that had no rows, pendingPlan the plan of the last of them. The
 	// next commit covers them.

@@ -34,6 +34,12 @@ type Record struct {
 	Fingerprint string           `json:"fingerprint,omitempty"`
 	// PeakBytes is the most memory that the run of the batch held by its own count: records ahead, rows, row groups, parts.
 	PeakBytes int64 `json:"peak_bytes,omitempty"`
+
+	// Files and FileBytes are the data files that the commit adds, and Compacted says that small files have been rewritten since the
+	// pipeline's commit before. They are no part of what is stored, and come from the commits.
+	Files     int   `json:"-"`
+	FileBytes int64 `json:"-"`
+	Compacted bool  `json:"-"`
 }
 
 type envelope struct {

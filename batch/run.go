@@ -235,6 +235,11 @@ func (e *Engine) committedBatch(ctx context.Context, record *Record, commit Comm
 		}
 		e.table = table
 	}
+	e.files.take(commit.Files, commit.Bytes)
+	if small := e.files.tooSmall(e.Table.URL(), e.table.TargetFileSize); small != "" && !e.saidSmall {
+		e.saidSmall = true
+		e.Events.notice(small)
+	}
 	if err := e.Source.Committed(ctx, record.Batch, record.Ranges); err != nil {
 		e.Events.notice(fmt.Sprintf("batch %d is committed, but telling the source so failed, which only monitoring tools will notice: %v", record.Batch, err))
 	}

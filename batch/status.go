@@ -104,7 +104,12 @@ func (e *Engine) readTable(ctx context.Context, s *Status, records Records) erro
 	if last := s.LastError; last != nil && last.Committed != unknownBatch && last.Committed < s.Committed {
 		last.Past = true
 	}
-	return records(ctx, func(r *Record) error {
+	var files recentFiles
+	err := records(ctx, func(r *Record) error {
+		if r.Compacted {
+			files = recentFiles{}
+		}
+		files.take(r.Files, r.FileBytes)
 		s.Rows += r.Rows
 		s.Bad += r.Bad
 		s.Tombstones += r.Tombstones
@@ -114,6 +119,10 @@ func (e *Engine) readTable(ctx context.Context, s *Status, records Records) erro
 		}
 		return nil
 	})
+	if small := files.tooSmall(e.Table.URL(), e.table.TargetFileSize); small != "" {
+		s.Notices = append(s.Notices, small)
+	}
+	return err
 }
 
 // readPositions adds the source's positions. A source that does not answer is a notice: the rest of the status is worth

@@ -40,6 +40,8 @@ type TableState struct {
 	// History is the newest record of the pipeline in the table's history. It is looked up only when Batch is -1: a table
 	// can lose its txn actions and still hold the rows.
 	History *Record
+	// TargetFileSize is how large the table wants its data files, in bytes.
+	TargetFileSize int64
 	// Notices are properties of the table that a pipeline's owner should know of.
 	Notices []string
 }
