@@ -179,7 +179,7 @@ func (s *State) differences(checkpoint *State) []string {
 	add(other > 0, "%d of its files are not in the table, or have another size", other)
 	add(same < s.Files.Len(), "it lacks %d files that are in the table, or has them with another size", s.Files.Len()-same)
 	p, q := s.Protocol, checkpoint.Protocol
-	add(p.MinReaderVersion != q.MinReaderVersion || p.MinWriterVersion != q.MinWriterVersion || !sameSet(p.ReaderFeatures, q.ReaderFeatures) || !sameSet(p.WriterFeatures, q.WriterFeatures),
+	add(!p.Equal(q),
 		"its protocol is another one")
 	m, n := s.Metadata, checkpoint.Metadata
 	add(m.ID != n.ID || m.SchemaString != n.SchemaString || !slices.Equal(m.PartitionColumns, n.PartitionColumns) || !maps.Equal(m.Configuration, n.Configuration),
@@ -191,10 +191,6 @@ func (s *State) differences(checkpoint *State) []string {
 	}
 	add(!maps.Equal(s.Domains, checkpoint.Domains), "its domain metadata is another one")
 	return problems
-}
-
-func sameSet(a, b []string) bool {
-	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
 // sizeOf is the size of a live file. It works until the files are sealed.

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/sluicedata/sluice/table"
 )
 
 const document = "../docs/pipeline.md"
@@ -107,13 +109,13 @@ func TestDocumentedExamplesLoad(t *testing.T) {
 
 func TestKnownPropertiesAndMetadataAreDocumented(t *testing.T) {
 	text := readDocument(t)
-	for _, p := range tableProperties() {
-		if !strings.Contains(text, "`"+p.name+"`") {
-			t.Errorf("property %s is not documented", p.name)
+	for _, p := range table.Properties() {
+		if !strings.Contains(text, "`"+p.Name+"`") {
+			t.Errorf("property %s is not documented", p.Name)
 		}
 		if _, err := Parse("p.yaml", []byte("name: x\nsource: {files: {path: landing}}\ntable: {path: lake/t, properties: {"+
-			p.name+": '"+p.example+"'}}\n"), nil); err != nil {
-			t.Errorf("the example of property %s is refused: %v", p.name, err)
+			p.Name+": '"+p.Example+"'}}\n"), nil); err != nil {
+			t.Errorf("the example of property %s is refused: %v", p.Name, err)
 		}
 	}
 	for _, m := range metadataColumns() {

@@ -31,6 +31,9 @@ func (l *lake) Refresh(ctx context.Context) (*batch.TableState, error) {
 		return nil, nil
 	}
 	seen := &batch.TableState{ID: state.ID, Version: state.Version, Schema: state.Schema, Batch: -1, BatchVersion: -1}
+	if seen.TargetFileSize, err = state.TargetFileSize(); err != nil {
+		return nil, fmt.Errorf("open table %s: %w", l.url, err)
+	}
 	if app := state.App; app != nil {
 		seen.Batch, seen.BatchVersion, seen.UserMetadata = app.Batch, app.Version, app.UserMetadata
 	} else if err := l.records(ctx, func(r *batch.Record) error { seen.History = r; return nil }); err != nil {
@@ -45,14 +48,21 @@ func (l *lake) Refresh(ctx context.Context) (*batch.TableState, error) {
 // records shows the records of the pipeline's batches in the table's history, in order; also those whose txn action is
 // gone.
 func (l *lake) records(ctx context.Context, fn func(*batch.Record) error) error {
+	compacted := false
 	return l.table.History(ctx, func(c *commitlog.Commit) error {
+		compacted = compacted || c.Rearranges()
 		if c.Info == nil {
 			return nil
 		}
-		if record := batch.ParseRecord(c.Info.UserMetadata); record != nil && record.App == l.pipeline {
-			return fn(record)
+		record := batch.ParseRecord(c.Info.UserMetadata)
+		if record == nil || record.App != l.pipeline {
+			return nil
 		}
-		return nil
+		record.Files, record.Compacted, compacted = len(c.Adds), compacted, false
+		for i := range c.Adds {
+			record.FileBytes += c.Adds[i].Size
+		}
+		return fn(record)
 	})
 }
 

@@ -16,10 +16,11 @@ import (
 // concurrent use.
 type Append struct {
 	pending
-	head   *commitlog.Head // nil when there is no table
-	create *Create
-	schema *schema.Type  // of the rows, as the table has it
-	known  *arrow.Schema // of the last record that was found to fit
+	head     *commitlog.Head     // nil when there is no table
+	protocol *commitlog.Protocol // of the table to make then, as its metadata
+	metadata *commitlog.Metadata
+	schema   *schema.Type  // of the rows, as the table has it
+	known    *arrow.Schema // of the last record that was found to fit
 }
 
 // Begin starts an append to the table as last known (it looks for the table only when none is known). Create is the
@@ -27,14 +28,14 @@ type Append struct {
 // checked against the table's: a *SchemaError names every column that does not fit. Partition columns, if it names any,
 // have to be the table's; its properties are of no account then.
 func (t *Table) Begin(ctx context.Context, create *Create) (*Append, error) {
-	head := t.log.Head()
 	var err error
+	head := t.log.Head()
 	if head == nil {
 		if head, err = t.log.Refresh(ctx); err != nil && !errors.Is(err, commitlog.ErrNoTable) {
 			return nil, err
 		}
 	}
-	a := &Append{pending: pending{table: t}, head: head, create: create}
+	a := &Append{pending: pending{table: t}, head: head}
 	var partitions []string
 	var properties map[string]string
 	switch {
@@ -52,8 +53,10 @@ func (t *Table) Begin(ctx context.Context, create *Create) (*Append, error) {
 		if create, err = create.mapped(); err != nil {
 			return nil, err
 		}
-		a.create = create
 		a.schema, partitions, properties = create.Schema, create.PartitionColumns, create.Properties
+		if a.protocol, a.metadata, err = create.actions(t.options.Now()); err != nil {
+			return nil, err
+		}
 	}
 	if a.writer, err = newWriter(t, a.schema, partitions, properties); err != nil {
 		return nil, fmt.Errorf("append to %s: %w", t.store.URL(), err)

@@ -364,7 +364,7 @@ func TestCreateIsCheckedForAllFaultsAtOnce(t *testing.T) {
 			schema.Field{Name: "e", Type: schema.ArrayOf(schema.StructOf())}),
 		PartitionColumns: []string{"bin", "nope", "nope"},
 		Properties: map[string]string{
-			"delta.enableChangeDataFeed": "true", "delta.enableDeletionVectors": "false", codecProperty: "lzo", targetSizeProperty: "huge",
+			"delta.enableRowTracking": "true", "delta.enableDeletionVectors": "false", codecProperty: "lzo", targetSizeProperty: "huge",
 			"delta.dataSkippingNumIndexedCols": "x", "delta.appendOnly": "true", "own.key": "1", "delta.constraints.c": "a > 0",
 		},
 	}
@@ -374,7 +374,7 @@ func TestCreateIsCheckedForAllFaultsAtOnce(t *testing.T) {
 	}
 	for _, want := range []string{
 		`"a b"`, "bin: its type is binary", "nope: there is no such column", "e.element is a struct without fields",
-		"delta.enableChangeDataFeed", "lzo", "huge", "delta.dataSkippingNumIndexedCols", "delta.constraints.c",
+		"delta.enableRowTracking", "lzo", "huge", "delta.dataSkippingNumIndexedCols", "delta.constraints.c",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is missing in %v", want, err)

@@ -301,7 +301,7 @@ func TestColumnMappingOfANewTableIsChecked(t *testing.T) {
 		want       string
 	}{
 		{map[string]string{}, "Delta does not allow"},
-		{map[string]string{mappingProperty: "names"}, "set it to none, name or id"},
+		{map[string]string{mappingProperty: "names"}, "is not a value of delta.columnMapping.mode"},
 		{map[string]string{mappingProperty: "name", maxColumnIDProperty: "3"}, maxColumnIDProperty},
 		{map[string]string{mappingProperty: "NAME"}, ""},
 	} {

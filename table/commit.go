@@ -55,7 +55,7 @@ func (a *Append) transaction(batch Batch) commitlog.Transaction {
 	if a.head != nil {
 		tx.ReadVersion = a.head.Version
 	} else {
-		tx.Actions.Protocol, tx.Actions.Metadata = a.create.actions(a.table.options.Now())
+		tx.Actions.Protocol, tx.Actions.Metadata = a.protocol, a.metadata
 	}
 	return tx
 }

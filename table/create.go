@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -99,33 +98,17 @@ func checkStorable(path string, t *schema.Type) []error {
 	return faults
 }
 
-// neutral are the values with which properties that belong to table features ask for nothing.
-var neutral = map[string]string{
-	"delta.enableChangeDataFeed":                     "false",
-	"delta.enableDeletionVectors":                    "false",
-	"delta.enableRowTracking":                        "false",
-	"delta.enableInCommitTimestamps":                 "false",
-	"delta.enableTypeWidening":                       "false",
-	"delta.checkpointPolicy":                         "classic",
-	"delta.enableIcebergCompatV1":                    "false",
-	"delta.enableIcebergCompatV2":                    "false",
-	"delta.requireCheckpointProtectionBeforeVersion": "0",
-}
-
-// checkProperties refuses properties that would need more than the lowest protocol version, and values that nothing can be
-// made of.
+// checkProperties refuses properties that are not known, or ask for a feature that is not written, and values that nothing can
+// be made of.
 func (c *Create) checkProperties() []error {
 	var faults []error
 	for _, key := range slices.Sorted(maps.Keys(c.Properties)) {
-		value := c.Properties[key]
-		needs := strings.HasPrefix(key, "delta.constraints.") || strings.HasPrefix(key, "delta.feature.") ||
-			key == "delta.minReaderVersion" || key == "delta.minWriterVersion" || key == maxColumnIDProperty
-		if off, ok := neutral[key]; ok && !strings.EqualFold(value, off) {
-			needs = true
+		if _, fault := CheckProperty(key, c.Properties[key]); fault != nil {
+			faults = append(faults, fault)
 		}
-		if needs {
-			faults = append(faults, fmt.Errorf("table property %s: %q asks for a table feature that Sluice does not create; leave it out", key, value))
-		}
+	}
+	if len(faults) > 0 {
+		return faults
 	}
 	if _, err := c.mapping(); err != nil {
 		faults = append(faults, err)
@@ -151,38 +134,41 @@ func (c *Create) checkProperties() []error {
 	return faults
 }
 
-// protocol is the lowest that the table can have.
-func (c *Create) protocol() *commitlog.Protocol {
-	var features []string
-	if mapping, _ := c.mapping(); mapping != schema.Unmapped {
-		features = append(features, "columnMapping")
-	}
+// features are the table features that the schema and the properties ask for.
+func (c *Create) features() []string {
+	list := c.propertyFeatures()
 	if c.Schema.Contains(schema.TimestampNTZ) {
-		features = append(features, "timestampNtz")
+		list = append(list, "timestampNtz")
 	}
-	if features == nil {
-		return &commitlog.Protocol{MinReaderVersion: 1, MinWriterVersion: 2}
+	return list
+}
+
+func (c *Create) propertyFeatures() []string {
+	var list []string
+	for _, key := range slices.Sorted(maps.Keys(c.Properties)) {
+		if feature, _ := CheckProperty(key, c.Properties[key]); feature != "" {
+			list = append(list, feature)
+		}
 	}
-	return &commitlog.Protocol{
-		MinReaderVersion: 3, MinWriterVersion: 7,
-		ReaderFeatures: features,
-		WriterFeatures: append([]string{"appendOnly", "invariants"}, features...),
-	}
+	return list
 }
 
 // actions are those of version 0.
-func (c *Create) actions(now time.Time) (*commitlog.Protocol, *commitlog.Metadata) {
-	protocol := c.protocol()
+func (c *Create) actions(now time.Time) (*commitlog.Protocol, *commitlog.Metadata, error) {
+	protocol, err := commitlog.Protocol{MinReaderVersion: 1, MinWriterVersion: 2}.With(c.features()...)
+	if err != nil {
+		return nil, nil, err
+	}
 	properties := maps.Clone(c.Properties)
 	if properties == nil {
 		properties = map[string]string{}
 	}
-	return protocol, &commitlog.Metadata{
+	return &protocol, &commitlog.Metadata{
 		ID:               uuid.NewString(),
 		Format:           commitlog.Format{Provider: "parquet", Options: map[string]string{}},
 		SchemaString:     c.Schema.JSON(),
 		PartitionColumns: append([]string{}, c.PartitionColumns...),
 		Configuration:    properties,
 		CreatedTime:      now.UnixMilli(),
-	}
+	}, nil
 }

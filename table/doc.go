@@ -16,5 +16,5 @@
 //     year that has no four digits) leaves the bound out.
 //   - Paths in the log are made of [A-Za-z0-9._=/-] alone. Partition columns are in the log, not in the files.
 //   - Memory is bounded by Options.Memory plus one record, whatever the number of partitions.
-//   - Rows leave the table in no other way than they came: there is no overwrite and no delete here.
+//   - Rows leave the table only by a Restore, which is one commit: there is no overwrite and no delete here.
 package table

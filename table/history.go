@@ -2,8 +2,10 @@ package table
 
 import (
 	"context"
+	"time"
 
 	"github.com/sluicedata/sluice/commitlog"
+	"github.com/sluicedata/sluice/schema"
 )
 
 // History calls fn for each commit that the log still has, oldest first. An error of fn ends it and is returned as it is.
@@ -13,4 +15,30 @@ func (t *Table) History(ctx context.Context, fn func(*commitlog.Commit) error) e
 		return err
 	}
 	return t.log.Commits(ctx, 0, head.Version, fn)
+}
+
+// SnapshotAt reads the newest version that was committed at a time or before it; see commitlog.Times.
+func (t *Table) SnapshotAt(ctx context.Context, at time.Time) (*Snapshot, error) {
+	times, err := t.log.Times(ctx)
+	if err != nil {
+		return nil, err
+	}
+	version, err := times.Version(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	return t.Snapshot(ctx, version)
+}
+
+// RowsLeft is the number of rows of a data file that have not been deleted, by its statistics in the log; -1 when these do not
+// tell.
+func RowsLeft(stats string, deleted *commitlog.DeletionVector) int64 {
+	s := parseStats(schema.StructOf(), stats)
+	switch {
+	case s == nil:
+		return -1
+	case deleted != nil:
+		return s.Rows - deleted.Cardinality
+	}
+	return s.Rows
 }

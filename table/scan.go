@@ -96,6 +96,11 @@ func (s *Snapshot) filtered(options ScanOptions, hand func(arrow.Record) error) 
 	return f.schema, func(r arrow.Record) error { return f.rows(r, hand) }, nil
 }
 
+// ScanFile hands the rows of one of the snapshot's files to fn, all columns, record by record, as Scan does.
+func (s *Snapshot) ScanFile(ctx context.Context, f *File, fn func(arrow.Record) error) error {
+	return s.scanFile(ctx, f, s.schema, fn)
+}
+
 func (s *Snapshot) scanFile(ctx context.Context, f *File, wanted *schema.Type, fn func(arrow.Record) error) error {
 	r, err := s.reader(ctx, f, wanted, fn)
 	if err != nil {

@@ -84,6 +84,9 @@ type State struct {
 	App              *App // the own appId's newest record; nil when the table has none
 }
 
+// TargetFileSize is how large the table wants its data files, in bytes.
+func (s *State) TargetFileSize() (int64, error) { return targetSizeOf(s.Properties) }
+
 // App is what a table's log says of a pipeline's newest batch.
 type App struct {
 	Batch        int64

@@ -36,7 +36,7 @@ func checkForeign(t *testing.T, root string) {
 
 func newestOf(t *testing.T, path string) int64 {
 	t.Helper()
-	s, err := openSnapshot(t.Context(), path, table.Newest)
+	s, err := openSnapshot(t.Context(), path, moment{version: table.Newest})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func newestOf(t *testing.T, path string) int64 {
 // whole says whether all files of a version are there: a vacuum may have deleted some.
 func whole(t *testing.T, path string, version int64) bool {
 	t.Helper()
-	s, err := openSnapshot(t.Context(), path, version)
+	s, err := openSnapshot(t.Context(), path, moment{version: version})
 	if err != nil {
 		t.Fatal(err)
 	}

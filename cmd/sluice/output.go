@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -93,6 +94,72 @@ func clock(t time.Time) string {
 func known(n int64) string {
 	if n < 0 {
 		return "-"
+	}
+	return fmt.Sprint(n)
+}
+
+// list is a table, or a JSON document with an array, that is printed as it comes.
+type list struct {
+	w     io.Writer
+	table *tabwriter.Writer // nil for JSON
+	n     int
+	name  string
+}
+
+// flushRows is after how many rows a table's columns may get other widths.
+const flushRows = 200
+
+// list begins a list of that name in the document, with those heads over the columns.
+func (o *output) list(w io.Writer, name string, heads ...any) *list {
+	l := &list{w: w, name: name}
+	if o.form != "json" {
+		l.table = tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		row(l.table, heads...)
+	}
+	return l
+}
+
+func (l *list) add(document any, cells ...any) error {
+	l.n++
+	if l.table != nil {
+		row(l.table, cells...)
+		if l.n%flushRows == 0 {
+			return l.table.Flush()
+		}
+		return nil
+	}
+	before := ",\n    "
+	if l.n == 1 {
+		before = fmt.Sprintf("{\n  %q: [\n    ", l.name)
+	}
+	var b bytes.Buffer
+	b.WriteString(before)
+	e := json.NewEncoder(&b)
+	e.SetIndent("    ", "  ")
+	e.SetEscapeHTML(false)
+	if err := e.Encode(document); err != nil {
+		return err
+	}
+	_, err := l.w.Write(bytes.TrimRight(b.Bytes(), "\n"))
+	return err
+}
+
+func (l *list) end() error {
+	switch {
+	case l.table != nil:
+		return l.table.Flush()
+	case l.n == 0:
+		_, err := fmt.Fprintf(l.w, "{\n  %q: []\n}\n", l.name)
+		return err
+	}
+	_, err := io.WriteString(l.w, "\n  ]\n}\n")
+	return err
+}
+
+// told writes -1, which stands for a number that is not known, as a question mark.
+func told(n int64) string {
+	if n < 0 {
+		return "?"
 	}
 	return fmt.Sprint(n)
 }

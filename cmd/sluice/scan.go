@@ -18,7 +18,7 @@ import (
 
 func (a *app) scanCommand() *cobra.Command {
 	var (
-		at  int64
+		at  moment
 		out output
 	)
 	c := &scanning{app: a}
@@ -51,7 +51,7 @@ func (a *app) scanCommand() *cobra.Command {
 		},
 	}
 	out.flag(cmd)
-	versionFlag(cmd, &at)
+	at.flags(cmd)
 	cmd.Flags().StringSliceVar(&c.options.Columns, "columns", nil, "columns, in the order wanted (default: all)")
 	cmd.Flags().StringVar(&c.where, "where", "", "condition that the rows fulfil; files that cannot hold such a row are not read")
 	cmd.Flags().Int64Var(&c.options.Limit, "limit", 0, "most rows; 0: all")

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,14 +12,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sluicedata/sluice/commitlog"
 	"github.com/sluicedata/sluice/pipeline"
 	"github.com/sluicedata/sluice/schema"
 	"github.com/sluicedata/sluice/table"
 )
 
 func (a *app) tableCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "table", Short: "Look into a Delta table", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	cmd := &cobra.Command{Use: "table", Short: "Look into a Delta table, make one, or change it", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	cmd.AddCommand(
 		a.snapshotCommand("show PATH", "Show what a table is: version, size, partitioning, properties", showTable),
 		a.snapshotCommand("schema PATH", "Show the columns of a table", showSchema),
@@ -28,6 +26,10 @@ func (a *app) tableCommand() *cobra.Command {
 		a.historyCommand(),
 		a.scanCommand(),
 		a.checkpointCommand(),
+		a.diffCommand(),
+		a.createCommand(),
+		a.setCommand(),
+		a.restoreCommand(),
 	)
 	return cmd
 }
@@ -41,24 +43,11 @@ func openTable(path string) (*table.Table, error) {
 	return table.New(store, table.Options{EngineVersion: version}), nil
 }
 
-// openSnapshot reads which files a version of the table at a path has.
-func openSnapshot(ctx context.Context, path string, at int64) (*table.Snapshot, error) {
-	t, err := openTable(path)
-	if err != nil {
-		return nil, err
-	}
-	s, err := t.Snapshot(ctx, at)
-	if err != nil {
-		return nil, fmt.Errorf("read table %s: %w", path, err)
-	}
-	return s, nil
-}
-
 // snapshotCommand makes a verb that shows something of one version.
 func (a *app) snapshotCommand(use, short string, show func(path string, s *table.Snapshot) (document any, people func(io.Writer), err error)) *cobra.Command {
 	var (
 		out output
-		at  int64
+		at  moment
 	)
 	cmd := &cobra.Command{
 		Use: use, Short: short, Args: exactly("PATH"),
@@ -78,12 +67,8 @@ func (a *app) snapshotCommand(use, short string, show func(path string, s *table
 		},
 	}
 	out.flag(cmd)
-	versionFlag(cmd, &at)
+	at.flags(cmd)
 	return cmd
-}
-
-func versionFlag(cmd *cobra.Command, at *int64) {
-	cmd.Flags().Int64Var(at, "version", table.Newest, "version of the table; -1: the newest")
 }
 
 type tableView struct {
@@ -101,8 +86,18 @@ type tableView struct {
 }
 
 type protocolView struct {
-	Reader int `json:"min_reader_version"`
-	Writer int `json:"min_writer_version"`
+	Reader         int      `json:"min_reader_version"`
+	Writer         int      `json:"min_writer_version"`
+	ReaderFeatures []string `json:"reader_features,omitempty"`
+	WriterFeatures []string `json:"writer_features,omitempty"`
+}
+
+func (v protocolView) String() string {
+	text := fmt.Sprintf("reader %d, writer %d", v.Reader, v.Writer)
+	if len(v.WriterFeatures) > 0 {
+		text += " (" + strings.Join(v.WriterFeatures, ", ") + ")"
+	}
+	return text
 }
 
 type appView struct {
@@ -128,7 +123,7 @@ type columnView struct {
 func showTable(path string, s *table.Snapshot) (any, func(io.Writer), error) {
 	state := s.State()
 	v := &tableView{
-		Path: path, ID: s.ID(), Version: s.Version(), Protocol: protocolView{state.Protocol.MinReaderVersion, state.Protocol.MinWriterVersion},
+		Path: path, ID: s.ID(), Version: s.Version(), Protocol: protocolOf(state.Protocol),
 		PartitionColumns: append([]string{}, s.PartitionColumns()...), Columns: columnViews(s.Schema()), Properties: s.Properties(), Pipelines: []appView{},
 	}
 	for f, err := range s.Files() {
@@ -154,7 +149,7 @@ func (v *tableView) print(w io.Writer) {
 	row(w, "path", v.Path)
 	row(w, "id", v.ID)
 	row(w, "version", v.Version)
-	row(w, "protocol", fmt.Sprintf("reader %d, writer %d", v.Protocol.Reader, v.Protocol.Writer))
+	row(w, "protocol", v.Protocol)
 	row(w, "rows", known(v.Rows))
 	row(w, "files", v.Files)
 	row(w, "size", size(v.Bytes))
@@ -202,13 +197,17 @@ type fileView struct {
 	Modified  time.Time          `json:"modified"`
 }
 
+func fileViewOf(f *table.File) fileView {
+	return fileView{f.Path, f.Values, f.Rows, f.Size, f.Modified.UTC()}
+}
+
 func showFiles(_ string, s *table.Snapshot) (any, func(io.Writer), error) {
 	views := []fileView{}
 	for f, err := range s.Files() {
 		if err != nil {
 			return nil, nil, err
 		}
-		views = append(views, fileView{f.Path, f.Values, f.Rows, f.Size, f.Modified.UTC()})
+		views = append(views, fileViewOf(&f))
 	}
 	document := map[string]any{"version": s.Version(), "files": views}
 	return document, func(w io.Writer) {
@@ -217,74 +216,4 @@ func showFiles(_ string, s *table.Snapshot) (any, func(io.Writer), error) {
 			row(w, f.Path, known(f.Rows), f.Bytes, clock(f.Modified))
 		}
 	}, nil
-}
-
-type commitView struct {
-	Version   int64             `json:"version"`
-	Time      time.Time         `json:"time"`
-	Operation string            `json:"operation"`
-	Engine    string            `json:"engine"`
-	Added     int               `json:"files_added"`
-	Removed   int               `json:"files_removed"`
-	Metrics   map[string]string `json:"metrics"`
-	Batches   []appView         `json:"batches"`
-}
-
-func (a *app) historyCommand() *cobra.Command {
-	var (
-		out output
-		at  int64
-	)
-	cmd := &cobra.Command{
-		Use: "history PATH", Short: "List the versions of a table, newest first", Args: exactly("PATH"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := out.check(); err != nil {
-				return err
-			}
-			views := []commitView{}
-			t, err := openTable(args[0])
-			if err != nil {
-				return err
-			}
-			err = t.History(cmd.Context(), func(c *commitlog.Commit) error {
-				if at == table.Newest || c.Version <= at {
-					views = append(views, viewOf(c))
-				}
-				return nil
-			})
-			if err != nil {
-				return fmt.Errorf("read the history of table %s: %w", args[0], err)
-			}
-			slices.Reverse(views)
-			return out.print(a.stdout, map[string]any{"commits": views}, func(w io.Writer) { printHistory(w, views) })
-		},
-	}
-	out.flag(cmd)
-	versionFlag(cmd, &at)
-	return cmd
-}
-
-func viewOf(c *commitlog.Commit) commitView {
-	v := commitView{Version: c.Version, Time: c.Time().UTC(), Added: len(c.Adds), Removed: len(c.Removes), Metrics: map[string]string{}, Batches: []appView{}}
-	if c.Info != nil {
-		v.Operation, v.Engine = c.Info.Operation, c.Info.EngineInfo
-		if c.Info.OperationMetrics != nil {
-			v.Metrics = c.Info.OperationMetrics
-		}
-	}
-	for _, t := range c.Txns {
-		v.Batches = append(v.Batches, appView{t.AppID, t.Version, c.Version})
-	}
-	return v
-}
-
-func printHistory(w io.Writer, views []commitView) {
-	row(w, "VERSION", "TIME", "OPERATION", "ADDED", "REMOVED", "ROWS", "BATCH", "ENGINE")
-	for _, v := range views {
-		var batches []string
-		for _, b := range v.Batches {
-			batches = append(batches, fmt.Sprintf("%s %d", b.App, b.Batch))
-		}
-		row(w, v.Version, clock(v.Time), cmp.Or(v.Operation, "-"), v.Added, v.Removed, cmp.Or(v.Metrics["numOutputRows"], "-"), cmp.Or(strings.Join(batches, ", "), "-"), cmp.Or(v.Engine, "-"))
-	}
 }

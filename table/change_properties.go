@@ -1,0 +1,97 @@
+package table
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/sluicedata/sluice/commitlog"
+	"github.com/sluicedata/sluice/schema"
+)
+
+// Change is a change of a table's properties.
+type Change struct {
+	Set   map[string]string
+	Unset []string
+}
+
+// PropertiesChanged is the outcome of ChangeProperties.
+type PropertiesChanged struct {
+	Version  int64 // that has them; the one before if they were so already
+	Changed  bool
+	Protocol *commitlog.Protocol // when it was upgraded
+}
+
+// ChangeProperties changes properties of the table in one commit, and upgrades its protocol by the features that they ask for. What
+// is unset leaves the protocol as it is. Whoever changes the table's metadata or protocol meanwhile makes it fail with a
+// *commitlog.ConflictError; other commits do not.
+func (t *Table) ChangeProperties(ctx context.Context, change Change) (PropertiesChanged, error) {
+	head, err := t.log.Refresh(ctx)
+	if err != nil {
+		return PropertiesChanged{}, err
+	}
+	c, err := change.actions(head.Schema(), head.Protocol, head.Metadata)
+	if err != nil {
+		return PropertiesChanged{}, err
+	}
+	done := PropertiesChanged{Version: head.Version, Changed: c.Metadata != nil, Protocol: c.Protocol}
+	if !done.Changed {
+		return done, nil
+	}
+	c.Info.EngineInfo = t.engine()
+	done.Version, err = t.change(ctx, commitlog.Transaction{ReadVersion: head.Version, Actions: c})
+	return done, err
+}
+
+// actions are those of the change; without Metadata when nothing is changed.
+func (c *Change) actions(s *schema.Type, protocol commitlog.Protocol, metadata commitlog.Metadata) (commitlog.Commit, error) {
+	var faults []error
+	create := &Create{Schema: s, PartitionColumns: metadata.PartitionColumns, Properties: c.Set}
+	faults = append(faults, create.checkProperties()...)
+	metadata.Configuration = maps.Clone(metadata.Configuration)
+	before := maps.Clone(metadata.Configuration)
+	for _, name := range c.Unset {
+		if _, both := c.Set[name]; both {
+			faults = append(faults, fmt.Errorf("table property %s: it is to be set and unset; leave one out", name))
+		}
+		if p, fault := FindProperty(name); fault != nil {
+			faults = append(faults, fault)
+		} else if p != nil && p.Pattern == p.Example && before[name] != "" && before[name] != p.Example {
+			faults = append(faults, fmt.Errorf("table property %s: it belongs to a feature that this version does not turn off; use another engine", name))
+		}
+		delete(metadata.Configuration, name)
+	}
+	maps.Copy(metadata.Configuration, c.Set)
+	was, _ := schema.ParseMapping(before[mappingProperty])
+	if m, ok := schema.ParseMapping(metadata.Configuration[mappingProperty]); ok && m != was {
+		faults = append(faults, fmt.Errorf("table property %s: it can be set only when a table is created, since its columns get ids then; leave it out", mappingProperty))
+	}
+	if err := errors.Join(faults...); err != nil {
+		return commitlog.Commit{}, err
+	}
+	if maps.Equal(before, metadata.Configuration) {
+		return commitlog.Commit{}, nil
+	}
+	upgraded, err := protocol.With(create.propertyFeatures()...)
+	if err != nil {
+		return commitlog.Commit{}, err
+	}
+	out := commitlog.Commit{Metadata: &metadata, Info: c.info()}
+	if !upgraded.Equal(protocol) {
+		out.Protocol = &upgraded
+	}
+	return out, nil
+}
+
+// info is in the words of Spark, which has a commit for each of the two.
+func (c *Change) info() *commitlog.CommitInfo {
+	if len(c.Set) > 0 {
+		return &commitlog.CommitInfo{Operation: "SET TBLPROPERTIES", OperationParameters: map[string]any{"properties": jsonText(c.Set)}}
+	}
+	return &commitlog.CommitInfo{
+		Operation:           "UNSET TBLPROPERTIES",
+		OperationParameters: map[string]any{"properties": jsonText(slices.Sorted(slices.Values(c.Unset))), "ifExists": "true"},
+	}
+}

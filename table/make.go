@@ -1,0 +1,49 @@
+package table
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sluicedata/sluice/commitlog"
+)
+
+// Make makes the table, without rows. ErrExists says that there is one.
+func (t *Table) Make(ctx context.Context, c *Create) error {
+	if err := c.Check(); err != nil {
+		return err
+	}
+	c, err := c.mapped()
+	if err != nil {
+		return err
+	}
+	head, err := t.log.Refresh(ctx)
+	if err == nil {
+		return fmt.Errorf("create table %s: %w at version %d", t.store.URL(), ErrExists, head.Version)
+	}
+	if !errors.Is(err, commitlog.ErrNoTable) {
+		return err
+	}
+	tx := commitlog.Transaction{ReadVersion: commitlog.NoTable}
+	tx.Actions.Info = &commitlog.CommitInfo{
+		Operation: "CREATE TABLE", EngineInfo: t.engine(),
+		OperationParameters: map[string]any{
+			"isManaged": "false", "partitionBy": jsonText(append([]string{}, c.PartitionColumns...)), "properties": jsonText(orNone(c.Properties)),
+		},
+	}
+	if tx.Actions.Protocol, tx.Actions.Metadata, err = c.actions(t.options.Now()); err != nil {
+		return err
+	}
+	_, err = t.change(ctx, tx)
+	return err
+}
+
+// ErrExists says that there is a table where one was to be made.
+var ErrExists = errors.New("there is a table already")
+
+func orNone(properties map[string]string) map[string]string {
+	if properties == nil {
+		return map[string]string{}
+	}
+	return properties
+}

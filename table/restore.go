@@ -1,0 +1,210 @@
+package table
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/sluicedata/sluice/commitlog"
+	"github.com/sluicedata/sluice/storage"
+)
+
+// Restore is what makes a table what it was at an earlier version, in one commit: Delta's RESTORE. Files that have come since are
+// removed, and those that have gone are added again; nothing is copied. Schema, partitioning and properties become those of
+// then. What never goes back stays: the protocol, the table's id, the batches of applications (txn), and what tells times,
+// column ids and row ids.
+type Restore struct {
+	table       *Table
+	From, To    int64 // the newest version, and the one restored
+	Parameters  map[string]any
+	Commit      commitlog.Commit // without commitInfo
+	left        int              // files of the table after it
+	leftBytes   int64
+	bytes, gone int64 // of the files that are added again, and of those that are removed
+}
+
+// PlanRestore compares a version with the newest one. Errors are those of Snapshot.
+func (t *Table) PlanRestore(ctx context.Context, to *Snapshot) (*Restore, error) {
+	newest, err := t.Snapshot(ctx, Newest)
+	if err != nil {
+		return nil, err
+	}
+	r := &Restore{table: t, From: newest.Version(), To: to.Version(), Parameters: map[string]any{"version": strconv.FormatInt(to.Version(), 10)}}
+	r.left, r.leftBytes = to.state.Files.Len(), to.state.Files.Bytes()
+	if r.Commit, err = restoration(newest.state, to.state, t.options.Now()); err != nil {
+		return nil, fmt.Errorf("restore version %d: %w", to.Version(), err)
+	}
+	for i := range r.Commit.Adds {
+		r.bytes += r.Commit.Adds[i].Size
+	}
+	for i := range r.Commit.Removes {
+		r.gone += *r.Commit.Removes[i].Size
+	}
+	return r, nil
+}
+
+// restoration is the commit that leads from one state to another.
+func restoration(from, to *commitlog.State, now time.Time) (commitlog.Commit, error) {
+	c := commitlog.Commit{Domains: restoredDomains(from.Domains, to.Domains)}
+	for a := range from.Files.Without(to.Files) {
+		r := removal(&a, now.UnixMilli())
+		r.DataChange = true
+		c.Removes = append(c.Removes, r)
+	}
+	for a := range to.Files.Without(from.Files) {
+		a.DataChange = true
+		c.Adds = append(c.Adds, a)
+	}
+	if m := restoredMetadata(from.Metadata, to.Metadata); !m.Equal(from.Metadata) {
+		c.Metadata = &m
+	}
+	protocol, err := from.Protocol.With(to.Protocol.Features()...)
+	if err != nil {
+		return c, err
+	}
+	if !protocol.Equal(from.Protocol) {
+		c.Protocol = &protocol
+	}
+	return c, nil
+}
+
+// stay are the properties that a restore leaves as they are.
+var stay = []string{
+	"delta.enableInCommitTimestamps", "delta.inCommitTimestampEnablementVersion", "delta.inCommitTimestampEnablementTimestamp",
+	"delta.columnMapping.maxColumnId",
+}
+
+func restoredMetadata(from, to commitlog.Metadata) commitlog.Metadata {
+	to.ID, to.CreatedTime = from.ID, from.CreatedTime
+	to.Configuration = maps.Clone(to.Configuration)
+	for _, property := range stay {
+		if v, has := from.Configuration[property]; has {
+			to.Configuration[property] = v
+		} else {
+			delete(to.Configuration, property)
+		}
+	}
+	return to
+}
+
+// rowIDs is the domain that says which row ids have been given; it only grows ("Row Tracking").
+const rowIDs = "delta.rowTracking"
+
+func restoredDomains(from, to map[string]commitlog.DomainMetadata) []commitlog.DomainMetadata {
+	var changed []commitlog.DomainMetadata
+	for _, name := range slices.Sorted(maps.Keys(from)) {
+		if _, both := to[name]; !both && name != rowIDs {
+			d := from[name]
+			d.Removed = true
+			changed = append(changed, d)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(to)) {
+		if to[name] != from[name] && name != rowIDs {
+			changed = append(changed, to[name])
+		}
+	}
+	return changed
+}
+
+// Nothing says whether the table is as it was.
+func (r *Restore) Nothing() bool {
+	c := &r.Commit
+	return len(c.Adds)+len(c.Removes)+len(c.Domains) == 0 && c.Metadata == nil && c.Protocol == nil
+}
+
+// checkers is how many files are asked for at a time.
+const checkers = 16
+
+// Check asks the store for each file that is to be added again, and for its deletion vector. The error names those that are gone.
+func (r *Restore) Check(ctx context.Context, s *Snapshot) error {
+	var (
+		running sync.WaitGroup
+		mu      sync.Mutex
+		gone    []string
+		failed  error
+	)
+	adds := make(chan *commitlog.Add)
+	for range checkers {
+		running.Go(func() {
+			for a := range adds {
+				err := s.there(ctx, a)
+				mu.Lock()
+				switch {
+				case errors.Is(err, storage.ErrNotExist):
+					gone = append(gone, a.Path)
+				case err != nil && failed == nil:
+					failed = err
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	for i := range r.Commit.Adds {
+		adds <- &r.Commit.Adds[i]
+	}
+	close(adds)
+	running.Wait()
+	switch {
+	case failed != nil:
+		return failed
+	case len(gone) > 0:
+		slices.Sort(gone)
+		return fmt.Errorf("%d of the %d files that version %d had besides are gone, %s first; they have been vacuumed: restore a later version",
+			len(gone), len(r.Commit.Adds), r.To, gone[0])
+	}
+	return nil
+}
+
+// there asks for a file, and for its deletion vector.
+func (s *Snapshot) there(ctx context.Context, a *commitlog.Add) error {
+	paths := []string{a.Path}
+	if a.DeletionVector != nil {
+		vector, err := a.DeletionVector.Path()
+		if err != nil {
+			return err
+		}
+		paths = append(paths, vector)
+	}
+	for _, path := range paths {
+		if path == "" { // a vector in the log
+			continue
+		}
+		key, err := s.key(path)
+		if err == nil {
+			_, err = s.table.store.Stat(ctx, key)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Put puts the commit, and returns its version. Whoever changes files or the table itself meanwhile makes it fail with a
+// *commitlog.ConflictError.
+func (r *Restore) Put(ctx context.Context) (int64, error) {
+	tx := commitlog.Transaction{ReadVersion: r.From, Actions: r.Commit}
+	tx.Actions.Info = &commitlog.CommitInfo{
+		Operation: "RESTORE", OperationParameters: r.Parameters, OperationMetrics: r.Metrics(), EngineInfo: r.table.engine(),
+	}
+	return r.table.change(ctx, tx)
+}
+
+// Metrics are those that Spark's RESTORE gives.
+func (r *Restore) Metrics() map[string]string {
+	texts := map[string]string{}
+	for name, n := range map[string]int64{
+		"numRestoredFiles": int64(len(r.Commit.Adds)), "restoredFilesSize": r.bytes,
+		"numRemovedFiles": int64(len(r.Commit.Removes)), "removedFilesSize": r.gone,
+		"numOfFilesAfterRestore": int64(r.left), "tableSizeAfterRestore": r.leftBytes,
+	} {
+		texts[name] = strconv.FormatInt(n, 10)
+	}
+	return texts
+}
