@@ -84,5 +84,8 @@ func (e *CorruptError) Error() string {
 	if e.Table != "" {
 		table = "table " + e.Table + ": "
 	}
-	return fmt.Sprintf("%s%s: %s; the table's log is damaged: restore that file from a copy, or rebuild the table", table, cmp.Or(e.Key, commitKey(e.Version)), e.Reason)
+	return fmt.Sprintf("%s%s: %s; the table's log is damaged: restore that file from a copy, or rebuild the table", table, e.File(), e.Reason)
 }
+
+// File is the key of the file at fault.
+func (e *CorruptError) File() string { return cmp.Or(e.Key, commitKey(e.Version)) }

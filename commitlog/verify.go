@@ -1,7 +1,7 @@
 package commitlog
 
 import (
-	"cmp"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -138,7 +138,7 @@ func (v *verifier) advance(ctx context.Context, to int64) error {
 	})
 	var corrupt *CorruptError
 	if errors.As(err, &corrupt) {
-		v.fault(LogFault{cmp.Or(corrupt.Key, commitKey(corrupt.Version)), corrupt.Reason})
+		v.fault(LogFault{corrupt.File(), corrupt.Reason})
 		v.state = nil
 		return nil
 	}
@@ -182,7 +182,7 @@ func (s *State) differences(checkpoint *State) []string {
 	add(!p.Equal(q),
 		"its protocol is another one")
 	m, n := s.Metadata, checkpoint.Metadata
-	add(m.ID != n.ID || m.SchemaString != n.SchemaString || !slices.Equal(m.PartitionColumns, n.PartitionColumns) || !maps.Equal(m.Configuration, n.Configuration),
+	add(m.ID != n.ID || compact(m.SchemaString) != compact(n.SchemaString) || !slices.Equal(m.PartitionColumns, n.PartitionColumns) || !maps.Equal(m.Configuration, n.Configuration),
 		"its metadata is another one")
 	_, expire := m.Configuration[propTxnRetention]
 	for _, app := range slices.Sorted(maps.Keys(s.Apps)) {
@@ -191,6 +191,15 @@ func (s *State) differences(checkpoint *State) []string {
 	}
 	add(!maps.Equal(s.Domains, checkpoint.Domains), "its domain metadata is another one")
 	return problems
+}
+
+// compact is a JSON text without white space between its parts.
+func compact(text string) string {
+	var b bytes.Buffer
+	if json.Compact(&b, []byte(text)) != nil {
+		return text
+	}
+	return b.String()
 }
 
 // sizeOf is the size of a live file. It works until the files are sealed.

@@ -76,7 +76,7 @@ func Check(ctx context.Context, store storage.Store, o Options) (*Report, error)
 	var corrupt *commitlog.CorruptError
 	if errors.As(err, &corrupt) {
 		if len(r.Faults) == 0 {
-			r.Faults = append(r.Faults, Fault{Path: corrupt.Key, Problem: corrupt.Reason})
+			r.Faults = append(r.Faults, Fault{Path: corrupt.File(), Problem: corrupt.Reason})
 		}
 		return r, nil
 	}
