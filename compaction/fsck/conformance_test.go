@@ -3,7 +3,6 @@ package fsck_test
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/sluicedata/sluice/commitlog"
 	"github.com/sluicedata/sluice/compaction/fsck"
+	"github.com/sluicedata/sluice/internal/interop"
 )
 
 // damaged are the tables that their authors have damaged, or whose files they left out: what is found there is so.
@@ -43,14 +43,7 @@ func large(name string) bool {
 
 // TestTablesOfOtherEnginesHaveNoFaults checks the shared conformance tables.
 func TestTablesOfOtherEnginesHaveNoFaults(t *testing.T) {
-	shared := os.Getenv("SLUICE_SHARED")
-	if shared == "" {
-		shared = filepath.Join("..", "..", "..", "shared")
-	}
-	root := filepath.Join(shared, "conformance")
-	if _, err := os.Stat(root); err != nil {
-		t.Skipf("no foreign tables at %s; set SLUICE_SHARED to the folder that holds conformance/", root)
-	}
+	root := interop.Shared(t, "conformance")
 	checked, refused := 0, 0
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.IsDir() || d.Name() != "_delta_log" {

@@ -12,20 +12,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sluicedata/sluice/commitlog"
+	"github.com/sluicedata/sluice/internal/interop"
 	"github.com/sluicedata/sluice/storage"
 	"github.com/sluicedata/sluice/table"
 )
 
 // TestTablesOfOtherEnginesKeepTheirRows vacuums copies of the shared conformance tables, without a retention.
 func TestTablesOfOtherEnginesKeepTheirRows(t *testing.T) {
-	shared := os.Getenv("SLUICE_SHARED")
-	if shared == "" {
-		shared = filepath.Join("..", "..", "..", "shared")
-	}
-	root := filepath.Join(shared, "conformance")
-	if _, err := os.Stat(root); err != nil {
-		t.Skipf("no foreign tables at %s; set SLUICE_SHARED to the folder that holds conformance/", root)
-	}
+	root := interop.Shared(t, "conformance")
 	vacuumed, deleted := 0, int64(0)
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.IsDir() || d.Name() != "_delta_log" {

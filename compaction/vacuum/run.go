@@ -77,11 +77,7 @@ func (p *Plan) confirm(ctx context.Context, found *Found, files []File) ([]File,
 	if len(files) == 0 {
 		return nil, nil
 	}
-	staged := map[string]struct{}{}
-	_, err := p.store.Unsettled(ctx, func(key string) error {
-		staged[key] = struct{}{}
-		return nil
-	})
+	staged, err := p.staged(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -105,14 +101,20 @@ func (p *Plan) confirm(ctx context.Context, found *Found, files []File) ([]File,
 	return safe, nil
 }
 
+// staged are the keys of what attempts have staged and not settled, as far as the store knows.
+func (p *Plan) staged(ctx context.Context) (map[string]struct{}, error) {
+	keys := map[string]struct{}{}
+	_, err := p.store.Unsettled(ctx, func(key string) error {
+		keys[key] = struct{}{}
+		return nil
+	})
+	return keys, err
+}
+
 // Orphans counts the files that no commit refers to, without those in work.
 func (p *Plan) Orphans(ctx context.Context) (*Found, error) {
 	found := &Found{}
-	staged := map[string]struct{}{}
-	_, err := p.store.Unsettled(ctx, func(key string) error {
-		staged[key] = struct{}{}
-		return nil
-	})
+	staged, err := p.staged(ctx)
 	if err != nil {
 		return nil, err
 	}
