@@ -169,7 +169,7 @@ func (p *whereParser) literal(t *schema.Type) (Value, error) {
 	case prefix.is("x"):
 		b, err := hex.DecodeString(literal.value)
 		if err != nil {
-			return nil, fmt.Errorf("X%s: %w", literal.text, err)
+			return nil, fmt.Errorf("literal X%s: %w", literal.text, err)
 		}
 		return string(b), nil
 	case prefix.text != "" && !strings.EqualFold(prefix.text, t.String()):
