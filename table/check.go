@@ -85,8 +85,8 @@ func (c *fileCheck) footer(ctx context.Context) (err error) {
 		return fmt.Errorf("it cannot be read: %w", err)
 	}
 	c.rows = file.NumRows()
-	if stats := c.file.Stats; stats != nil && stats.Rows != c.rows {
-		c.fault("it has %d rows, the log says %d", c.rows, stats.Rows)
+	if said := recordsIn(c.file.add.Stats); said >= 0 && said != c.rows {
+		c.fault("it has %d rows, the log says %d", c.rows, said)
 	}
 	return nil
 }
@@ -119,7 +119,8 @@ func (c *fileCheck) values(ctx context.Context) error {
 			stored.Fields = append(stored.Fields, f)
 		}
 	}
-	columns := c.columns(stored)
+	stats := c.file.Stats()
+	columns := stats.columns(stored)
 	whole := *c.file
 	whole.deleted = nil
 	r, err := c.snapshot.reader(ctx, &whole, stored, func(rows arrow.Record) error {
@@ -135,7 +136,7 @@ func (c *fileCheck) values(ctx context.Context) error {
 		return fmt.Errorf("it cannot be read: %w", err)
 	}
 	for _, column := range columns {
-		column.judge(c)
+		column.judge(c, stats)
 	}
 	return nil
 }
@@ -150,8 +151,8 @@ type statCheck struct {
 	above    Value
 }
 
-func (c *fileCheck) columns(t *schema.Type) []*statCheck {
-	s := c.file.Stats
+// columns are those of which there are statistics.
+func (s *FileStats) columns(t *schema.Type) []*statCheck {
 	if s == nil {
 		return nil
 	}
@@ -195,14 +196,13 @@ func (c *statCheck) take(t *schema.Type, rows arrow.Record) {
 	}
 }
 
-func (c *statCheck) judge(check *fileCheck) {
+func (c *statCheck) judge(check *fileCheck, s *FileStats) {
 	if c.below != nil {
 		check.fault("column %s has %v, below the least value by its statistics, %v", c.name, c.below, c.min)
 	}
 	if c.above != nil {
 		check.fault("column %s has %v, above the greatest value by its statistics, %v", c.name, c.above, c.max)
 	}
-	s := check.file.Stats
 	if said, ok := s.Nulls[c.name]; ok && s.Tight && check.file.deleted == nil && said != c.nulls {
 		check.fault("column %s has %d nulls, its statistics say %d", c.name, c.nulls, said)
 	}

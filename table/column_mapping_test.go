@@ -75,7 +75,7 @@ func statsOf(t testing.TB, tbl *Table) []string {
 	}
 	var stats []string
 	for _, f := range filesOf(t, snap) {
-		stats = append(stats, fmt.Sprintf("%+v", f.Stats))
+		stats = append(stats, fmt.Sprintf("%+v", f.Stats()))
 	}
 	return stats
 }

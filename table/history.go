@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/sluicedata/sluice/commitlog"
-	"github.com/sluicedata/sluice/schema"
 )
 
 // History calls fn for each commit that the log still has, oldest first. An error of fn ends it and is returned as it is.
@@ -33,12 +32,9 @@ func (t *Table) SnapshotAt(ctx context.Context, at time.Time) (*Snapshot, error)
 // RowsLeft is the number of rows of a data file that have not been deleted, by its statistics in the log; -1 when these do not
 // tell.
 func RowsLeft(stats string, deleted *commitlog.DeletionVector) int64 {
-	s := parseStats(schema.StructOf(), stats)
-	switch {
-	case s == nil:
-		return -1
-	case deleted != nil:
-		return s.Rows - deleted.Cardinality
+	rows := recordsIn(stats)
+	if rows >= 0 && deleted != nil {
+		return rows - deleted.Cardinality
 	}
-	return s.Rows
+	return rows
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // excludes says whether the file can be seen to hold no row that fulfils the predicate; nil excludes none.
@@ -14,16 +15,17 @@ func (p *Predicate) ofFile(f *File) truths {
 	if p == nil {
 		return isTrue
 	}
+	stats := sync.OnceValue(f.Stats)
 	return p.combine(func(p *Predicate) truths {
 		if len(p.Column) == 1 {
 			if v, constant := f.Partition[p.Column[0]]; constant {
 				return p.holds(v)
 			}
 		}
-		if f.Stats == nil || slices.ContainsFunc(p.Column, func(name string) bool { return strings.Contains(name, ".") }) {
+		if slices.ContainsFunc(p.Column, func(name string) bool { return strings.Contains(name, ".") }) || stats() == nil {
 			return anyTruth
 		}
-		return p.ofStats(f.Stats, strings.Join(p.Column, "."))
+		return p.ofStats(stats(), strings.Join(p.Column, "."))
 	})
 }
 

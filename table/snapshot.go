@@ -28,12 +28,16 @@ type File struct {
 	Values    map[string]*string // the same as the texts of the log; not to be changed
 	Size      int64              // bytes
 	Modified  time.Time
-	Rows      int64      // without the deleted ones; -1 when the log does not say
-	Stats     *FileStats // nil when there are none, or none that can be read
+	Rows      int64 // without the deleted ones; -1 when the log does not say
 
 	add     *commitlog.Add            // shared: not to be changed
 	deleted *commitlog.DeletionVector // nil without one
+	schema  *schema.Type              // of the table
 }
+
+// Stats reads the file's statistics, which takes longer than all else that is known of it; nil when there are none, or none that
+// can be read.
+func (f *File) Stats() *FileStats { return parseStats(f.schema, f.add.Stats) }
 
 // Newest asks Snapshot for the newest version.
 const Newest int64 = -1
@@ -124,15 +128,9 @@ func (s *Snapshot) file(add *commitlog.Add) (File, error) {
 		Values:    make(map[string]*string, len(s.partitions)),
 		Size:      add.Size,
 		Modified:  time.UnixMilli(add.ModificationTime).UTC(),
-		Rows:      -1,
-		Stats:     parseStats(s.schema, add.Stats),
+		Rows:      RowsLeft(add.Stats, add.DeletionVector),
 		deleted:   add.DeletionVector,
-	}
-	if f.Stats != nil {
-		f.Rows = f.Stats.Rows
-		if f.deleted != nil {
-			f.Rows -= f.deleted.Cardinality
-		}
+		schema:    s.schema,
 	}
 	for _, name := range s.partitions {
 		at := s.schema.Index(name)

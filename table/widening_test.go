@@ -78,7 +78,7 @@ func rowValue(t *testing.T, tbl *Table) Value {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return filesOf(t, snap)[0].Stats.Max["c"]
+	return filesOf(t, snap)[0].Stats().Max["c"]
 }
 
 // checkFound fails if statistics hide the file that holds the value.
