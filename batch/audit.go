@@ -14,6 +14,7 @@ type CommitView struct {
 	HasBatch     bool
 	UserMetadata string
 	Added        []AddedFile // data files that the commit adds as new data
+	Removed      []string    // paths of data files that it takes away, for whatever reason
 }
 
 // AddedFile is a data file as its commit describes it.
@@ -36,7 +37,7 @@ type AuditReport struct {
 	Partitions []AuditPartition    `json:"partitions"`
 	Faults     []AuditFault        `json:"faults"`
 	positions  map[incarnation]int // into Partitions
-	files      map[string]int64    // path → version that added it
+	files      map[string]int64    // path of a file that is there → version that added it
 }
 
 // AuditPartition is what the table covers of one partition of the source.
@@ -64,7 +65,7 @@ func NewAudit(pipeline string) *AuditReport {
 	}
 }
 
-// Commit checks one version: that no file is added twice; and, if it is the pipeline's, that its batches follow the last
+// Commit checks one version: that no file is added that is there already (one that was removed may come back, by a restore); and, if it is the pipeline's, that its batches follow the last
 // one's, that each range begins where the last one of its partition ended, and that the files hold the rows that the
 // record counts.
 func (a *AuditReport) Commit(v CommitView) {
@@ -72,6 +73,9 @@ func (a *AuditReport) Commit(v CommitView) {
 		a.From = v.Version
 	}
 	a.Versions++
+	for _, path := range v.Removed {
+		delete(a.files, path)
+	}
 	for _, f := range v.Added {
 		if earlier, twice := a.files[f.Path]; twice {
 			a.fault(v, v.Batch, "file %s was added by version %d already", f.Path, earlier)

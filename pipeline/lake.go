@@ -132,5 +132,8 @@ func view(pipeline string, c *commitlog.Commit) batch.CommitView {
 			v.Added = append(v.Added, batch.AddedFile{Path: add.Path, Rows: table.RowsOf(add)})
 		}
 	}
+	for i := range c.Removes {
+		v.Removed = append(v.Removed, c.Removes[i].Path)
+	}
 	return v
 }

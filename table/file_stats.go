@@ -47,22 +47,6 @@ func parseStats(t *schema.Type, text string) *FileStats {
 	return s
 }
 
-// recordsIn is numRecords of add.stats; -1 when there are no statistics, or none that can be read. Writers put it first: then the
-// rest is not looked at, since tables have millions of files.
-func recordsIn(text string) int64 {
-	if rest, first := strings.CutPrefix(text, `{"numRecords":`); first {
-		if end := strings.IndexAny(rest, ",}"); end >= 0 {
-			if n, err := strconv.ParseInt(rest[:end], 10, 64); err == nil && n >= 0 {
-				return n
-			}
-		}
-	}
-	if s := parseStats(schema.StructOf(), text); s != nil {
-		return s.Rows
-	}
-	return -1
-}
-
 // outwards is the way out of a side's bounds: writers cut timestamps to milliseconds, so that the highest may be micros higher,
 // and some write decimals by way of a double.
 type outwards struct {

@@ -28,13 +28,3 @@ func (t *Table) SnapshotAt(ctx context.Context, at time.Time) (*Snapshot, error)
 	}
 	return t.Snapshot(ctx, version)
 }
-
-// RowsLeft is the number of rows of a data file that have not been deleted, by its statistics in the log; -1 when these do not
-// tell.
-func RowsLeft(stats string, deleted *commitlog.DeletionVector) int64 {
-	rows := recordsIn(stats)
-	if rows >= 0 && deleted != nil {
-		return rows - deleted.Cardinality
-	}
-	return rows
-}
