@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	smithymiddleware "github.com/aws/smithy-go/middleware"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
 const (
@@ -43,7 +45,7 @@ func (c *Client) load(ctx context.Context) (aws.Config, error) {
 		config.WithHTTPClient(c.httpClient()),
 		// Retries are the retrier's: two loops around each other would multiply, and repeat conditional puts.
 		config.WithRetryer(func() aws.Retryer { return aws.NopRetryer{} }),
-		config.WithAPIOptions([]func(*smithymiddleware.Stack) error{awsmiddleware.AddUserAgentKeyValue("sluice", c.options.Version), c.count}),
+		config.WithAPIOptions([]func(*smithymiddleware.Stack) error{awsmiddleware.AddUserAgentKeyValue("sluice", c.options.Version), c.count, plainBodies}),
 	}
 	if c.options.Region != "" {
 		options = append(options, config.WithRegion(c.options.Region))
@@ -74,6 +76,23 @@ func (c *Client) count(stack *smithymiddleware.Stack) error {
 		ctx context.Context, in smithymiddleware.FinalizeInput, next smithymiddleware.FinalizeHandler,
 	) (smithymiddleware.FinalizeOutput, smithymiddleware.Metadata, error) {
 		c.options.Requested(awsmiddleware.GetOperationName(ctx))
+		return next.HandleFinalize(ctx, in)
+	}), smithymiddleware.After)
+}
+
+// plainBodies has the bodies of requests read, and not written by WriteTo. The SDK closes a body as soon as the answer begins, and
+// a closed one's WriteTo fails with io.EOF, for which net/http cuts the connection under the answer.
+func plainBodies(stack *smithymiddleware.Stack) error {
+	return stack.Finalize.Add(smithymiddleware.FinalizeMiddlewareFunc("plain bodies", func(
+		ctx context.Context, in smithymiddleware.FinalizeInput, next smithymiddleware.FinalizeHandler,
+	) (out smithymiddleware.FinalizeOutput, metadata smithymiddleware.Metadata, err error) {
+		if request, ok := in.Request.(*smithyhttp.Request); ok {
+			if body, ok := request.GetStream().(io.ReadSeeker); ok {
+				if in.Request, err = request.SetStream(struct{ io.ReadSeeker }{body}); err != nil {
+					return out, metadata, err
+				}
+			}
+		}
 		return next.HandleFinalize(ctx, in)
 	}), smithymiddleware.After)
 }

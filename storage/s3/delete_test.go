@@ -29,6 +29,7 @@ func TestObjectsAreDeletedOneByOneWhereTheStoreCannotDeleteMany(t *testing.T) {
 		"one is throttled": {
 			200, `<DeleteResult><Error><Key>t/c</Key><Code>SlowDown</Code></Error></DeleteResult>`, nil, "delete all c: 503 SlowDown", 2,
 		},
+		"its answer is cut short": {200, `<DeleteResult><Error><Key>t/c</K`, nil, "delete all a: the answer (200 OK) cannot be read: ", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var (

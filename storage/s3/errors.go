@@ -94,19 +94,23 @@ func (s *Store) fail(ctx context.Context, op, key string, err error) error {
 	return &storage.Error{Op: op, Key: key, Err: explain(err)}
 }
 
-// explain turns an error of the SDK into one of this package: an Error if a server has answered, else a connectionError
-// if the request did not get through.
+// explain turns an error of the SDK into one of this package: an Error if a server has answered, a damagedError if its answer
+// was success and did not arrive as it was sent, else a connectionError if the request did not get through.
 func explain(err error) error {
 	var ours *Error
 	var unsent *connectionError
+	var damaged *damagedError
 	var response *awshttp.ResponseError
 	switch {
-	case errors.As(err, &ours), errors.As(err, &unsent):
+	case errors.As(err, &ours), errors.As(err, &unsent), errors.As(err, &damaged):
 		return err
 	case !errors.As(err, &response), response.Response == nil, response.HTTPStatusCode() == 0:
 		return shortened(err)
 	}
 	out := &Error{Status: response.HTTPStatusCode(), RequestID: response.ServiceRequestID(), Err: err}
+	if out.Status/100 == 2 {
+		return &damagedError{fmt.Errorf("the answer (%d %s%s) cannot be read: %w", out.Status, http.StatusText(out.Status), out.request(), response.Err)}
+	}
 	var api smithy.APIError
 	if errors.As(err, &api) {
 		out.Code, out.Message = api.ErrorCode(), api.ErrorMessage()
