@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestObjectsAreDeletedOneByOneWhereTheStoreCannotDeleteMany asks services that answer a bulk request in different ways.
-func TestObjectsAreDeletedOneByOneWhereTheStoreCannotDeleteMany(t *testing.T) {
+// TestManyObjectsAreDeletedWhateverTheStoreAnswers asks services that answer a bulk request in different ways.
+func TestManyObjectsAreDeletedWhateverTheStoreAnswers(t *testing.T) {
 	const refusal = `<Error><Code>%s</Code><Message>no</Message></Error>`
 	for name, c := range map[string]struct {
 		status  int
