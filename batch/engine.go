@@ -40,7 +40,8 @@ type Config struct {
 	Bookkeeping storage.Store // the source's own, cleared up at a start as the checkpoint is; may be nil
 	Source      source.Source
 	Table       Table
-	Quarantine  Table // nil unless Settings.OnError is Quarantine
+	Quarantine  Table        // nil unless Settings.OnError is Quarantine
+	Maintainers []Maintainer // of these tables
 	Decoding    Decoding
 	Fingerprint string // of the logic
 	Start       string // where the source is told to begin, in words; empty when there is no such setting
@@ -171,6 +172,15 @@ func (e *Engine) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	m := beginMaintenance(ctx, e.Maintainers)
+	err = e.batches(ctx, rerun, m)
+	m.end(err == nil)
+	e.tellMaintenance(m)
+	return err
+}
+
+// batches runs those that were planned before, and then new ones.
+func (e *Engine) batches(ctx context.Context, rerun []offsetlog.Plan, m *maintenance) error {
 	done := int64(0)
 	for _, plan := range rerun {
 		if e.enough(done) {
@@ -183,9 +193,10 @@ func (e *Engine) run(ctx context.Context) error {
 		if err := e.works(ctx); err != nil {
 			return err
 		}
+		m.look()
 		done++
 	}
-	return e.loop(ctx, done)
+	return e.loop(ctx, done, m)
 }
 
 func (e *Engine) enough(done int64) bool {

@@ -34,6 +34,8 @@ type Events struct {
 	Lag func(lag []source.Lag, waiting bool)
 	// Took tells how long a phase of a batch was.
 	Took func(phase Phase, d time.Duration)
+	// Maintained tells of maintenance beside the run that was done or has failed.
+	Maintained func(Maintained)
 	// Waits tells of a pause before the next look at the source.
 	Waits func(pause time.Duration)
 }
@@ -65,6 +67,7 @@ func (e Events) And(f Events) Events {
 		Empty:       and1(e.Empty, f.Empty),
 		Lag:         and2(e.Lag, f.Lag),
 		Took:        and2(e.Took, f.Took),
+		Maintained:  and1(e.Maintained, f.Maintained),
 		Waits:       and1(e.Waits, f.Waits),
 	}
 }

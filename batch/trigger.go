@@ -19,7 +19,7 @@ const (
 )
 
 // loop plans and runs new batches until the trigger, MaxBatches or ctx ends it.
-func (e *Engine) loop(ctx context.Context, done int64) error {
+func (e *Engine) loop(ctx context.Context, done int64, m *maintenance) error {
 	kind := e.Settings.Trigger.Kind
 	if kind == AvailableNow {
 		if err := e.Source.Bound(ctx); err != nil {
@@ -41,7 +41,9 @@ func (e *Engine) loop(ctx context.Context, done int64) error {
 		}
 		if got >= all {
 			done++
+			m.look()
 		}
+		e.tellMaintenance(m)
 		switch {
 		case got == part, got == all && kind != Interval:
 			continue

@@ -47,7 +47,9 @@ func (q *quiet) run(t *testing.T, looks int, s Settings) {
 	q.stop = cancel
 	e := New(Config{Source: q, Settings: s})
 	e.worked, e.committedAt = true, time.Now()
-	if err := e.loop(ctx, 0); err != context.Canceled {
+	m := beginMaintenance(ctx, nil)
+	defer m.end(false)
+	if err := e.loop(ctx, 0, m); err != context.Canceled {
 		t.Errorf("the loop ended with %v", err)
 	}
 }

@@ -13,7 +13,7 @@ func (l *Log) Backwards(ctx context.Context, from int64) iter.Seq2[*Commit, erro
 		first, from, err := l.span(ctx, from)
 		for ; err == nil && from >= first; from -= fetchers {
 			var some []*Commit
-			err = l.fetch(ctx, max(from-fetchers+1, first), from, full, func(c *Commit, _ uint64) error {
+			err = l.fetch(ctx, max(from-fetchers+1, first), from, full, func(c *Commit, _ commitFile) error {
 				some = append(some, c)
 				return nil
 			})

@@ -57,7 +57,13 @@ func (l *Log) Checkpoint(ctx context.Context) (Checkpoint, error) {
 	if err != nil {
 		return done, fmt.Errorf("write a log checkpoint of version %d: %w", h.Version, err)
 	}
+	l.shorten(ctx, done.said())
 	return done, nil
+}
+
+// said is what _last_checkpoint says of it.
+func (c *Checkpoint) said() lastCheckpoint {
+	return lastCheckpoint{c.Version, c.Actions, c.Bytes, c.Files}
 }
 
 func (l *Log) checkpoint(ctx context.Context, h *Head) (Checkpoint, error) {
@@ -257,22 +263,13 @@ func (w *countedWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// lastCheckpoint is the content of _last_checkpoint ("Last Checkpoint File Schema"). version and size come first: there are readers
-// that ask for both.
-type lastCheckpoint struct {
-	Version       int64 `json:"version"`
-	Size          int64 `json:"size"` // actions
-	SizeInBytes   int64 `json:"sizeInBytes"`
-	NumOfAddFiles int64 `json:"numOfAddFiles"`
-}
-
 // maxPoints is how often a writer of _last_checkpoint yields to others before it leaves it to them.
 const maxPoints = 3
 
 // point has _last_checkpoint name the log checkpoint, unless it names a later one. Objects are not replaced in place: for a moment
 // there is none, which readers take for a table without hint.
 func (l *Log) point(ctx context.Context, c *Checkpoint) error {
-	body, err := json.Marshal(lastCheckpoint{c.Version, c.Actions, c.Bytes, c.Files})
+	body, err := json.Marshal(c.said())
 	if err != nil {
 		return err
 	}
@@ -281,7 +278,7 @@ func (l *Log) point(ctx context.Context, c *Checkpoint) error {
 		if err != nil {
 			return err
 		}
-		if named > c.Version {
+		if named.Version > c.Version {
 			return nil
 		}
 		// Hadoop keeps a checksum beside a local file that it has written, and would find the new one damaged.

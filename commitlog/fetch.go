@@ -11,13 +11,13 @@ const fetchers = 16
 // fetched is one commit on its way from a fetcher to its place in the order.
 type fetched struct {
 	commit *Commit
-	sum    uint64
+	file   commitFile
 	err    error
 }
 
 // fetch reads the commits [from, to] and hands them to apply in ascending order. Up to fetchers of them are read ahead.
 // An error of apply ends it and is returned as it is.
-func (l *Log) fetch(ctx context.Context, from, to int64, d detail, apply func(*Commit, uint64) error) error {
+func (l *Log) fetch(ctx context.Context, from, to int64, d detail, apply func(*Commit, commitFile) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	defer running.Wait()
@@ -31,8 +31,8 @@ func (l *Log) fetch(ctx context.Context, from, to int64, d detail, apply func(*C
 		slot := make(chan fetched, 1)
 		window[version%fetchers] = slot
 		running.Go(func() {
-			c, sum, err := l.read(ctx, version, d)
-			slot <- fetched{c, sum, err}
+			c, f, err := l.read(ctx, version, d)
+			slot <- fetched{c, f, err}
 		})
 	}
 	for v := from; v < from+fetchers; v++ {
@@ -44,7 +44,7 @@ func (l *Log) fetch(ctx context.Context, from, to int64, d detail, apply func(*C
 		if f.err != nil {
 			return f.err
 		}
-		if err := apply(f.commit, f.sum); err != nil {
+		if err := apply(f.commit, f.file); err != nil {
 			return err
 		}
 	}

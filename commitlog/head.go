@@ -24,11 +24,12 @@ type Head struct {
 
 	table      string // URL
 	schema     *schema.Type
-	unwritable error  // why an append is refused
-	checkpoint int64  // version of the log checkpoint that it was read from; -1 for none
-	protocolAt int64  // version of the last protocol action
-	metadataAt int64  // version of the last metaData action
-	sum        uint64 // of the version's commit file
+	unwritable error      // why an append is refused
+	checkpoint int64      // version of the log checkpoint that it was read from; -1 for none
+	protocolAt int64      // version of the last protocol action
+	metadataAt int64      // version of the last metaData action
+	file       commitFile // of the version's commit
+	tail       tail       // what there is behind the newest log checkpoint
 }
 
 // App is how far an application has got with the table, by its newest txn action.
@@ -57,9 +58,9 @@ func (h *Head) TxnRetention() (time.Duration, error) {
 	return ParseInterval(text)
 }
 
-// next is the head after one more commit, whose file has the given sum. It fails when the commit makes the table
+// next is the head after one more commit, whose file it is yet to be told of. It fails when the commit makes the table
 // unreadable.
-func (h *Head) next(c *Commit, sum uint64) (*Head, error) {
+func (h *Head) next(c *Commit) (*Head, error) {
 	if err := checkFirst(h.table, c); err != nil {
 		return nil, err
 	}
@@ -68,13 +69,21 @@ func (h *Head) next(c *Commit, sum uint64) (*Head, error) {
 		n.Apps = maps.Clone(h.Apps)
 	}
 	n.apply(c)
-	n.sum = sum
 	if c.Protocol != nil || c.Metadata != nil {
 		if err := n.gate(); err != nil {
 			return nil, err
 		}
 	}
 	return &n, nil
+}
+
+// wrote tells a head that nobody else has seen of the file of its version's commit.
+func (h *Head) wrote(f commitFile) {
+	h.file = f
+	if h.Version > h.checkpoint {
+		h.tail.commits++
+		h.tail.bytes += f.bytes
+	}
 }
 
 // apply reconciles one more commit into a head that nobody else has seen.

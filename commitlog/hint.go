@@ -8,21 +8,30 @@ import (
 	"github.com/sluicedata/sluice/storage"
 )
 
-// hint is the version of a log checkpoint that _last_checkpoint names, 0 when there is nothing to be had from it. It may
-// be older or newer than what is there, or wrong: it only tells where a listing may begin.
-func (l *Log) hint(ctx context.Context) (int64, error) {
+// lastCheckpoint is the content of _last_checkpoint ("Last Checkpoint File Schema"). version and size come first: there are readers
+// that ask for both.
+type lastCheckpoint struct {
+	Version       int64 `json:"version"`
+	Size          int64 `json:"size"` // actions
+	SizeInBytes   int64 `json:"sizeInBytes"`
+	NumOfAddFiles int64 `json:"numOfAddFiles"`
+}
+
+// hint is what _last_checkpoint says, all 0 when there is nothing to be had from it. It may name an older or newer log
+// checkpoint than what is there, or be wrong: it only tells where a listing may begin, and about how much there is.
+func (l *Log) hint(ctx context.Context) (lastCheckpoint, error) {
 	body, err := l.store.Get(ctx, hintKey)
 	if errors.Is(err, storage.ErrNotExist) {
-		return 0, nil
+		return lastCheckpoint{}, nil
 	}
 	if err != nil {
-		return 0, err
+		return lastCheckpoint{}, err
 	}
-	var last struct {
-		Version int64 `json:"version"`
+	var last lastCheckpoint
+	err = json.Unmarshal(body, &last)
+	if err != nil && !errors.As(err, new(*json.UnmarshalTypeError)) || last.Version < 0 {
+		return lastCheckpoint{}, nil
 	}
-	if json.Unmarshal(body, &last) != nil {
-		return 0, nil
-	}
-	return max(last.Version, 0), nil
+	last.Size, last.SizeInBytes = max(last.Size, 0), max(last.SizeInBytes, 0) // or of another type
+	return last, nil
 }

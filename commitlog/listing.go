@@ -25,9 +25,10 @@ type checkpoint struct {
 
 // segment is what a version can be read from: a log checkpoint, and all commits after it.
 type segment struct {
-	checkpoint *checkpoint // nil: there is none, and the commits begin with 0
-	from, to   int64       // of the commits; from > to when there are none
-	own        bool        // the commit of the checkpoint's own version is there too
+	checkpoint *checkpoint    // nil: there is none, and the commits begin with 0
+	from, to   int64          // of the commits; from > to when there are none
+	own        bool           // the commit of the checkpoint's own version is there too
+	said       lastCheckpoint // what _last_checkpoint says of the log checkpoint, if it is of that
 }
 
 // list finds out what there is from a version on, which is to be 0 or that of a checkpoint.
@@ -91,7 +92,7 @@ func (e *listing) segments(version int64) ([]segment, error) {
 			continue
 		}
 		if missing := e.missing(c.version+1, to); missing < 0 {
-			list = append(list, segment{&e.checkpoints[i], c.version + 1, to, e.missing(c.version, c.version) < 0})
+			list = append(list, segment{&e.checkpoints[i], c.version + 1, to, e.missing(c.version, c.version) < 0, lastCheckpoint{}})
 		} else if hole < 0 {
 			hole = missing
 		}
@@ -99,7 +100,7 @@ func (e *listing) segments(version int64) ([]segment, error) {
 	missing := e.missing(0, to)
 	switch {
 	case missing < 0:
-		return append(list, segment{nil, 0, to, false}), nil
+		return append(list, segment{from: 0, to: to}), nil
 	case len(list) > 0:
 		return list, nil
 	case hole < 0:

@@ -48,7 +48,7 @@ func (l *Log) search(ctx context.Context, h *Head, appID string) (App, error) {
 		oldest--
 	}
 	for to := h.checkpoint; to >= oldest && app.Version < 0; to -= fetchers {
-		err := l.fetch(ctx, max(to-fetchers+1, oldest), to, summary, func(c *Commit, _ uint64) error {
+		err := l.fetch(ctx, max(to-fetchers+1, oldest), to, summary, func(c *Commit, _ commitFile) error {
 			if t, has := c.Txn(appID); has {
 				app = c.app(t)
 			}

@@ -97,7 +97,7 @@ func (l *Log) refresh(ctx context.Context) (*Head, error) {
 		return l.load(ctx)
 	case err != nil:
 		return nil, err
-	case l.sum(body) != h.sum:
+	case l.fileOf(body) != h.file:
 		return l.load(ctx)
 	}
 	if h, err = l.follow(ctx, h, func(*Commit) error { return nil }); err != nil {
@@ -110,7 +110,7 @@ func (l *Log) refresh(ctx context.Context) (*Head, error) {
 // follow moves the head over the commits after h until there is none, showing each to see first.
 func (l *Log) follow(ctx context.Context, h *Head, see func(*Commit) error) (*Head, error) {
 	for {
-		c, sum, err := l.read(ctx, h.Version+1, full)
+		c, f, err := l.read(ctx, h.Version+1, full)
 		if errors.Is(err, storage.ErrNotExist) {
 			return h, nil
 		}
@@ -120,21 +120,22 @@ func (l *Log) follow(ctx context.Context, h *Head, see func(*Commit) error) (*He
 		if err := see(c); err != nil {
 			return nil, err
 		}
-		if h, err = h.next(c, sum); err != nil {
+		if h, err = h.next(c); err != nil {
 			return nil, err
 		}
+		h.wrote(f)
 		l.moveTo(h)
 	}
 }
 
 // read gets and parses one commit.
-func (l *Log) read(ctx context.Context, version int64, d detail) (*Commit, uint64, error) {
+func (l *Log) read(ctx context.Context, version int64, d detail) (*Commit, commitFile, error) {
 	body, err := l.store.Get(ctx, commitKey(version))
 	if err != nil {
-		return nil, 0, err
+		return nil, commitFile{}, err
 	}
 	c, err := l.parse(version, body, d)
-	return c, l.sum(body), err
+	return c, l.fileOf(body), err
 }
 
 func (l *Log) parse(version int64, body []byte, d detail) (*Commit, error) {
@@ -146,7 +147,15 @@ func (l *Log) parse(version int64, body []byte, d detail) (*Commit, error) {
 	return c, err
 }
 
-func (l *Log) sum(body []byte) uint64 { return maphash.Bytes(l.seed, body) }
+// commitFile is what tells the file of a commit from another.
+type commitFile struct {
+	sum   uint64
+	bytes int64
+}
+
+func (l *Log) fileOf(body []byte) commitFile {
+	return commitFile{maphash.Bytes(l.seed, body), int64(len(body))}
+}
 
 func (l *Log) corrupt(version int64, format string, args ...any) error {
 	return &CorruptError{Table: l.store.URL(), Version: version, Reason: fmt.Sprintf(format, args...)}

@@ -72,7 +72,7 @@ func (l *Log) catchUp(ctx context.Context, a *attempt, h *Head) error {
 	}
 	a.read(h)
 	if a.resumed || !a.tx.Blind {
-		err := l.fetch(ctx, a.checked+1, h.Version, full, func(c *Commit, _ uint64) error { return a.see(c) })
+		err := l.fetch(ctx, a.checked+1, h.Version, full, func(c *Commit, _ commitFile) error { return a.see(c) })
 		var conflict *ConflictError
 		if errors.As(err, &conflict) {
 			return err // the tries before would have met it too, so none of them put anything
@@ -144,7 +144,7 @@ func (l *Log) try(ctx context.Context, a *attempt, h *Head) (*Head, error) {
 	a.putAt = next.Version
 	outcome, err := l.store.PutIfAbsent(ctx, commitKey(next.Version), body)
 	if outcome == storage.Stored {
-		next.sum = l.sum(body)
+		next.wrote(l.fileOf(body))
 		l.moveTo(next)
 		l.lookedAt = l.now()
 		a.own, a.stored, a.pending = next.Version, true, false
@@ -193,7 +193,7 @@ func (l *Log) render(a *attempt, h *Head) ([]byte, *Head, error) {
 		c.Adds[i].ModificationTime = cmp.Or(c.Adds[i].ModificationTime, c.Info.Timestamp)
 	}
 	c.Info.InCommitTimestamp = 0
-	next, err := h.next(&c, 0)
+	next, err := h.next(&c)
 	if err != nil {
 		return nil, nil, err
 	}

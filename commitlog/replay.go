@@ -55,12 +55,12 @@ func (l *Log) replayHead(ctx context.Context) (*Head, error) {
 		if s.own && s.from > s.to {
 			from = s.to // for its times: a checkpoint has none
 		}
-		return l.fetch(ctx, from, s.to, summary, func(c *Commit, sum uint64) error {
+		return l.fetch(ctx, from, s.to, summary, func(c *Commit, f commitFile) error {
 			if err := checkFirst(l.store.URL(), c); err != nil {
 				return err
 			}
 			h.apply(c)
-			h.sum = sum
+			h.wrote(f)
 			return nil
 		})
 	})
@@ -89,6 +89,7 @@ func (l *Log) begin(ctx context.Context, s segment, state *State, files bool) (*
 	}
 	h.Version, h.Protocol, h.Metadata, h.Apps = state.Version, state.Protocol, state.Metadata, state.Apps
 	h.checkpoint, h.protocolAt, h.metadataAt = state.Version, state.Version, state.Version
+	h.tail.last = s.said
 	return h, nil
 }
 
@@ -109,12 +110,17 @@ func (l *Log) replayOnce(ctx context.Context, version int64, run func(segment) e
 	if err != nil {
 		return err
 	}
-	if hint > 0 && (version < 0 || version >= hint) {
-		e, err := l.list(ctx, hint)
+	if hint.Version > 0 && (version < 0 || version >= hint.Version) {
+		e, err := l.list(ctx, hint.Version)
 		if err != nil {
 			return err
 		}
 		if segments, err := e.segments(version); err == nil {
+			for i := range segments {
+				if c := segments[i].checkpoint; c != nil && c.version == hint.Version {
+					segments[i].said = hint
+				}
+			}
 			if err := tryEach(segments, run); !errors.As(err, new(*damagedError)) {
 				return err
 			}
@@ -176,7 +182,7 @@ func (l *Log) replay(ctx context.Context, version int64, begin func() *State) (*
 		if h, err = l.begin(ctx, s, state, true); err != nil {
 			return err
 		}
-		return l.fetch(ctx, s.from, s.to, full, func(c *Commit, _ uint64) error {
+		return l.fetch(ctx, s.from, s.to, full, func(c *Commit, _ commitFile) error {
 			if err := checkFirst(l.store.URL(), c); err != nil {
 				return err
 			}
@@ -221,5 +227,5 @@ func (l *Log) Commits(ctx context.Context, from, to int64, fn func(*Commit) erro
 	if hole := e.missing(from, to); hole >= 0 {
 		return e.hole(hole, last)
 	}
-	return l.fetch(ctx, from, to, full, func(c *Commit, _ uint64) error { return fn(c) })
+	return l.fetch(ctx, from, to, full, func(c *Commit, _ commitFile) error { return fn(c) })
 }

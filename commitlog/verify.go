@@ -130,7 +130,7 @@ func (v *verifier) advance(ctx context.Context, to int64) error {
 		v.state = nil
 		return nil
 	}
-	err := v.log.fetch(ctx, from, to, full, func(c *Commit, _ uint64) error {
+	err := v.log.fetch(ctx, from, to, full, func(c *Commit, _ commitFile) error {
 		if known != nil {
 			known.follow(c)
 		}

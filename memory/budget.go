@@ -53,6 +53,17 @@ func (b *Budget) Open(name string, share int64) *Account {
 	return a
 }
 
+// Unshared is what is in no account's share, in bytes.
+func (b *Budget) Unshared() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	left := b.total
+	for _, a := range b.accounts {
+		left -= a.share
+	}
+	return max(0, left)
+}
+
 // Budget is where the account is.
 func (a *Account) Budget() *Budget { return a.budget }
 

@@ -20,7 +20,7 @@ type metrics struct {
 	rows, bad, tombstones                   prometheus.Counter
 	sourceBytes, tableBytes, tableFiles     prometheus.Counter
 	lostRanges, lostPositions               prometheus.Counter
-	requests, retries                       *prometheus.CounterVec
+	requests, retries, maintenance          *prometheus.CounterVec
 	took                                    *prometheus.HistogramVec
 	batchTook                               prometheus.Histogram
 	plannedBatch, committedBatch, version   prometheus.Gauge
@@ -69,6 +69,7 @@ func newMetrics(pipeline, version string) *metrics {
 	m.lostPositions = counter("sluice_lost_positions_total", "Positions in those gaps.")
 	m.requests = counters("sluice_storage_requests_total", "Requests to S3, each try of each.", "operation")
 	m.retries = counters("sluice_retries_total", "Failures after which something was tried again.", "service", "cause")
+	m.maintenance = counters("sluice_maintenance_total", "Maintenance of the tables beside the run.", "work", "outcome")
 	m.took = prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "sluice_phase_duration_seconds", Help: "How long plan, read and commit of a batch took.", Buckets: seconds}, []string{"phase"})
 	m.batchTook = prometheus.NewHistogram(prometheus.HistogramOpts{Name: "sluice_batch_duration_seconds", Help: "How long batches took from the plan on.", Buckets: seconds})
 	m.plannedBatch = gauge("sluice_planned_batch", "Newest batch that was planned; -1: none.")
@@ -104,6 +105,14 @@ func (m *metrics) lost(ranges []offsetlog.Range) {
 		m.lostRanges.Inc()
 		m.lostPositions.Add(float64(r.To - r.From))
 	}
+}
+
+func (m *metrics) maintained(d batch.Maintained) {
+	outcome := "done"
+	if d.Err != nil {
+		outcome = "failed"
+	}
+	m.maintenance.WithLabelValues(d.Work, outcome).Inc()
 }
 
 func (m *metrics) committed(d batch.Done, now time.Time) {

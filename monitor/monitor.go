@@ -66,17 +66,18 @@ func (m *Monitor) Retried(service, cause string) {
 func (m *Monitor) Events() batch.Events {
 	c := m.metrics
 	return batch.Events{
-		Notice:    func(string) { m.moved(0) },
-		Recovered: m.start,
-		Swept:     func(n int) { c.swept.Set(float64(n)); m.moved(0) },
-		Planned:   m.plan,
-		Progress:  func(batch.Progress) { m.moved(0) },
-		Lost:      func(ranges []offsetlog.Range) { c.lost(ranges); m.moved(0) },
-		Committed: m.commit,
-		Empty:     func(int64) { c.empty.Inc(); m.moved(0) },
-		Lag:       m.lag,
-		Took:      func(phase batch.Phase, d time.Duration) { c.took.WithLabelValues(string(phase)).Observe(d.Seconds()) },
-		Waits:     m.moved,
+		Notice:     func(string) { m.moved(0) },
+		Recovered:  m.start,
+		Swept:      func(n int) { c.swept.Set(float64(n)); m.moved(0) },
+		Planned:    m.plan,
+		Progress:   func(batch.Progress) { m.moved(0) },
+		Lost:       func(ranges []offsetlog.Range) { c.lost(ranges); m.moved(0) },
+		Committed:  m.commit,
+		Empty:      func(int64) { c.empty.Inc(); m.moved(0) },
+		Lag:        m.lag,
+		Took:       func(phase batch.Phase, d time.Duration) { c.took.WithLabelValues(string(phase)).Observe(d.Seconds()) },
+		Maintained: func(d batch.Maintained) { c.maintained(d); m.moved(0) },
+		Waits:      m.moved,
 	}
 }
 

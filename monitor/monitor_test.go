@@ -102,6 +102,8 @@ func TestMetricsOfARun(t *testing.T) {
 		Record: batch.Record{Batch: 5, Rows: 5, Bad: 1, Tombstones: 2, Ranges: ranges(10)},
 		Commit: batch.Commit{Version: 9, Files: 1, Bytes: 100}, Bytes: 70, Duration: 30 * time.Millisecond, Replay: true,
 	})
+	e.Maintained(batch.Maintained{Work: "checkpoint"})
+	e.Maintained(batch.Maintained{Work: "checkpoint", Err: errors.New("no room")})
 	e.Planned(offsetlog.Plan{Batch: 6, Ranges: ranges(25)}, false)
 	e.Lag([]source.Lag{{Partition: "orders/0", Position: 25, End: 25}}, false)
 	e.Empty(6)
@@ -127,6 +129,8 @@ func TestMetricsOfARun(t *testing.T) {
 		`sluice_empty_batches_total 1`,
 		`sluice_lost_positions_total 4`,
 		`sluice_lost_ranges_total 1`,
+		`sluice_maintenance_total{outcome="done",work="checkpoint"} 1`,
+		`sluice_maintenance_total{outcome="failed",work="checkpoint"} 1`,
 		`sluice_memory_budget_bytes 1000`,
 		`sluice_memory_held_bytes{account="write"} 30`,
 		`sluice_memory_peak_bytes{account="write"} 50`,

@@ -104,6 +104,9 @@ func Build(f *File, o BuildOptions) (*Pipeline, error) {
 	if p.broken != nil {
 		return nil, errors.Join(p.broken, p.Close())
 	}
+	if f.Maintenance.Checkpoint == CheckpointAuto {
+		p.config.Maintainers = p.checkpoints()
+	}
 	p.Engine = batch.New(p.config)
 	return p, nil
 }

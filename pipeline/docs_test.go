@@ -74,6 +74,7 @@ func TestDocumentedDefaultsAreTheFilesDefaults(t *testing.T) {
 		"batch.max_files":               strconv.FormatInt(files.Batch.MaxFiles, 10),
 		"batch.min_records":             strconv.FormatInt(files.Batch.MinRecords, 10),
 		"batch.max_delay":               files.Batch.MaxDelay.String(),
+		"maintenance.checkpoint":        string(files.Maintenance.Checkpoint),
 		"checkpoint":                    strings.NewReplacer("dir/lake/t", "<table>", "/x", "/<name>").Replace(files.Checkpoint),
 	} {
 		if documented[path] != want {

@@ -22,16 +22,17 @@ import (
 
 // File is a pipeline file that was found to be without faults.
 type File struct {
-	Name       string // the pipeline's name, its appId in the table
-	Source     Source
-	Columns    []format.Column // empty: the table's own, or inferred from the first batch
-	Table      Table
-	Checkpoint string // folder, resolved against the file's, or an s3:// URL
-	Storage    Storage
-	Trigger    Trigger
-	Batch      Batch
-	OnError    OnError
-	Memory     int64 // bytes that a run may take
+	Name        string // the pipeline's name, its appId in the table
+	Source      Source
+	Columns     []format.Column // empty: the table's own, or inferred from the first batch
+	Table       Table
+	Checkpoint  string // folder, resolved against the file's, or an s3:// URL
+	Storage     Storage
+	Trigger     Trigger
+	Batch       Batch
+	OnError     OnError
+	Memory      int64 // bytes that a run may take
+	Maintenance Maintenance
 
 	origin    string
 	positions map[string]Position

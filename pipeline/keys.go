@@ -15,7 +15,7 @@ type section struct {
 // sections returns the whole vocabulary of a pipeline file, in the order of docs/pipeline.md.
 func sections() []section {
 	return []section{
-		{"", []string{"name", "source", "columns", "table", "checkpoint", "storage", "trigger", "batch", "on_error", "memory"}},
+		{"", []string{"name", "source", "columns", "table", "checkpoint", "storage", "trigger", "batch", "on_error", "memory", "maintenance"}},
 		{"source", []string{"files", "kafka", "format"}},
 		{"source.files", []string{"path", "settle", "overwritten", "order"}},
 		{"source.kafka", []string{"brokers", "topics", "start", "isolation", "on_data_loss", "tls", "sasl", "client_id", "group"}},
@@ -28,6 +28,7 @@ func sections() []section {
 		{"storage", []string{"region", "endpoint", "path_style", "ca", "sse", "kms_key_id", "request_payer"}},
 		{"batch", []string{"max_records", "max_bytes", "max_files", "min_records", "max_delay"}},
 		{"on_error", []string{"policy", "max_bad_records"}},
+		{"maintenance", []string{"checkpoint"}},
 	}
 }
 

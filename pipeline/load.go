@@ -137,6 +137,7 @@ func (r *reader) readPipeline(f *File, root value) {
 		r.readMemory(&f.Memory, v)
 	}
 	r.checkMemory(f)
+	f.Maintenance = r.maintenance(fields)
 	r.checkFolders(f)
 	r.checkStorage(f)
 }

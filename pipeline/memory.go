@@ -44,12 +44,13 @@ func mebibytes(bytes int64) string { return fmt.Sprintf("%dMiB", (bytes+1<<20-1)
 // accounts are the parts of a pipeline's memory. Half of it is for data; the other half is for copies of that on their way
 // through codecs and connections, and for garbage.
 type accounts struct {
-	budget     *memory.Budget
-	fetch      *memory.Account // records of topics, or of the files behind the one being read, that wait to be decoded
-	decode     *memory.Account // decoded rows
-	write      *memory.Account // rows and row groups on their way into the table, which also borrow all that is free
-	quarantine *memory.Account // and into the quarantine table; nil without
-	upload     *memory.Account // parts of objects on their way into S3; nil for local tables
+	budget      *memory.Budget
+	fetch       *memory.Account // records of topics, or of the files behind the one being read, that wait to be decoded
+	decode      *memory.Account // decoded rows
+	write       *memory.Account // rows and row groups on their way into the table, which also borrow all that is free
+	quarantine  *memory.Account // and into the quarantine table; nil without
+	maintenance *memory.Account // what maintenance beside the run holds; nil without
+	upload      *memory.Account // parts of objects on their way into S3; nil for local tables
 }
 
 func (f *File) accounts() accounts {
@@ -65,18 +66,25 @@ func (f *File) accounts() accounts {
 	if f.OnError.Policy == PolicyQuarantine {
 		a.quarantine = a.budget.Open("quarantine", data/16)
 	}
+	if f.Maintenance.Checkpoint == CheckpointAuto {
+		a.maintenance = a.budget.Open("maintenance", data/16)
+	}
 	if isRemote(f.Table.Path) {
-		a.upload = a.budget.Open("upload", data*7/16)
+		a.upload = a.budget.Open("upload", min(data*7/16, a.budget.Unshared()))
 	}
 	return a
 }
 
-// openFiles is how many files a table keeps open over a batch: one in S3 takes a part's memory.
+// openFiles is how many files a table keeps open over a batch: one in S3 takes a part's memory, as a log checkpoint does.
 func (p *Pipeline) openFiles() int {
 	if p.accounts.upload == nil {
 		return table.DefaultOpenFiles
 	}
-	return min(table.DefaultOpenFiles, p.remote.client.Stageable())
+	files := p.remote.client.Stageable()
+	if p.accounts.maintenance != nil {
+		files = max(1, files-1)
+	}
+	return min(table.DefaultOpenFiles, files)
 }
 
 // checkCgroup refuses a run in a cgroup that has less memory than the run may take: it would be killed, sooner or later.

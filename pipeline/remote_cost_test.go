@@ -79,7 +79,7 @@ func requestsOfBatches(t *testing.T, c *cloud, proxy *s3test.Proxy, versions int
 		Planned:   func(p offsetlog.Plan, _ bool) { requests[p.Batch] = proxy.Take() },
 		Committed: func(d batch.Done) { requests[d.Record.Batch] = append(requests[d.Record.Batch], proxy.Take()...) },
 	}
-	w := c.world(t, uuid.NewString(), "batch: {max_records: 1}\n")
+	w := c.world(t, uuid.NewString(), "batch: {max_records: 1}\nmaintenance: {checkpoint: \"off\"}\n")
 	past := func(name string, s storage.Store) storage.Store {
 		if name == "table" {
 			return &longLog{Store: s, versions: versions}

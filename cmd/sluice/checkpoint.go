@@ -28,7 +28,10 @@ func (a *app) checkpointCommand() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("table %s: %w", args[0], err)
 			}
-			v := &checkpointView{args[0], done.Version, done.There, done.Files, done.Removed, done.Actions, done.Bytes, time.Since(began).Seconds()}
+			v := &checkpointView{Path: args[0], Version: done.Version, There: done.There}
+			if !done.There {
+				v.writtenView = &writtenView{done.Files, done.Removed, done.Actions, done.Bytes, time.Since(began).Seconds()}
+			}
 			return out.print(a.stdout, v, v.print)
 		},
 	}
@@ -37,9 +40,14 @@ func (a *app) checkpointCommand() *cobra.Command {
 }
 
 type checkpointView struct {
-	Path    string  `json:"path"`
-	Version int64   `json:"version"`
-	There   bool    `json:"was_there"` // then the rest is not known
+	Path    string `json:"path"`
+	Version int64  `json:"version"`
+	There   bool   `json:"was_there"`
+	*writtenView
+}
+
+// writtenView is what is known of a log checkpoint that was not there already.
+type writtenView struct {
 	Files   int64   `json:"files"`
 	Removed int64   `json:"removed_files"`
 	Actions int64   `json:"actions"`

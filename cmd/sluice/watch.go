@@ -59,6 +59,7 @@ func (w *watch) events() batch.Events {
 		Committed:   w.committed,
 		Empty:       func(b int64) { w.log.Debug("batch has no rows", "batch", b) },
 		Lag:         w.showLag,
+		Maintained:  w.maintained,
 	}
 }
 
@@ -102,6 +103,14 @@ func (w *watch) committed(d batch.Done) {
 		attrs = append(attrs, "requests", counts(d.Requests))
 	}
 	w.log.Info("committed", attrs...)
+}
+
+func (w *watch) maintained(d batch.Maintained) {
+	if d.Err != nil {
+		w.log.Warn("maintenance failed; it is tried again later", "work", d.Work, "table", d.Table, "error", d.Err)
+		return
+	}
+	w.log.Info("maintained", "work", d.Work, "table", d.Table, "version", d.Version, "files", d.Files, "bytes", d.Bytes, "took", d.Took.Round(time.Millisecond))
 }
 
 func (w *watch) progress(p batch.Progress) {

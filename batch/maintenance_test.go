@@ -1,0 +1,87 @@
+package batch
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// chore takes an hour each time; due is how often it is still to be done.
+type chore struct {
+	due     int
+	running bool
+	done    int
+	err     error
+}
+
+func (c *chore) Maintain(ctx context.Context) *Maintained {
+	if c.due == 0 {
+		return nil
+	}
+	if c.running {
+		panic("two at a time")
+	}
+	c.running = true
+	defer func() { c.running = false }()
+	select {
+	case <-time.After(time.Hour):
+	case <-ctx.Done():
+		return &Maintained{Err: ctx.Err()}
+	}
+	c.due--
+	c.done++
+	return &Maintained{Work: "chore", Version: int64(c.done), Err: c.err}
+}
+
+func TestMaintenanceGoesOnBesideTheRunAndIsAwaitedByItsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		failing, whole := &chore{due: 3, err: errors.New("the disk is full")}, &chore{due: 1}
+		m := beginMaintenance(t.Context(), []Maintainer{failing, whole})
+		began := time.Now()
+		for range 5 {
+			m.look() // while the first hour passes
+			synctest.Wait()
+		}
+		if time.Since(began) != 0 || len(m.take()) != 0 {
+			t.Error("it is waited for")
+		}
+		m.end(true)
+		if time.Since(began) != 3*time.Hour || failing.done != 2 || whole.done != 1 {
+			t.Errorf("after %v: %d and %d", time.Since(began), failing.done, whole.done)
+		}
+		var told []Maintained
+		e := Engine{Config: Config{Events: Events{Maintained: func(d Maintained) { told = append(told, d) }}}}
+		e.tellMaintenance(m)
+		e.tellMaintenance(m)
+		if len(told) != 3 || told[0].Err == nil || told[1].Err != nil || told[2].Err == nil {
+			t.Errorf("told of %+v", told)
+		}
+	})
+}
+
+func TestAStopEndsMaintenanceAtOnce(t *testing.T) {
+	for name, stop := range map[string]func(*maintenance, func()){
+		"while it runs":           func(m *maintenance, cancel func()) { cancel(); m.end(false) },
+		"by an error of the run":  func(m *maintenance, _ func()) { m.end(false) },
+		"while it is waited for":  func(m *maintenance, cancel func()) { time.AfterFunc(time.Minute, cancel); m.end(true) },
+		"when it was not looking": func(m *maintenance, cancel func()) { cancel(); m.look(); m.end(false) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				c := &chore{due: 3}
+				m := beginMaintenance(ctx, []Maintainer{c, &chore{due: 1}})
+				m.look()
+				synctest.Wait()
+				began := time.Now()
+				stop(m, cancel)
+				if took := time.Since(began); took > time.Minute || c.done > 0 || len(m.take()) > 0 {
+					t.Errorf("it took %v, and was done %d times", took, c.done)
+				}
+			})
+		})
+	}
+}
