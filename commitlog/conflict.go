@@ -42,7 +42,7 @@ func (a *attempt) see(w *Commit) error {
 
 // read takes note of the table's isolation level. If others change it meanwhile, their change of metadata is judged.
 func (a *attempt) read(h *Head) {
-	a.weak = strings.EqualFold(h.Metadata.Configuration[propIsolation], isolationWriteSerializable)
+	a.weak = !a.tx.Whole && strings.EqualFold(h.Metadata.Configuration[propIsolation], isolationWriteSerializable)
 	if own := a.tx.Actions.Info; a.weak && !a.rearranges() && (own == nil || own.IsolationLevel == "") {
 		a.commit.Info.IsolationLevel = isolationWriteSerializable
 	}
@@ -51,8 +51,8 @@ func (a *attempt) read(h *Head) {
 // conflict says why the transaction cannot follow a commit, judged by that commit's actions alone. What changes of
 // protocol and metadata mean, and whose batch is whose, is judged by the head after it. It is section "Conflict
 // Resolution" as Spark's ConflictChecker does it, with the whole table taken as read by a transaction that is not blind
-// and changes rows. If the table is WriteSerializable, such a transaction may come after blind appends that it has not seen,
-// unless it changes the table's metadata.
+// and changes rows, or is Whole. If the table is WriteSerializable, such a transaction may come after blind appends that it has not seen,
+// unless it changes the table's metadata or is Whole.
 func (a *attempt) conflict(w *Commit) string {
 	for _, d := range a.commit.Domains {
 		if slices.ContainsFunc(w.Domains, func(o DomainMetadata) bool { return o.Domain == d.Domain }) {
@@ -63,7 +63,7 @@ func (a *attempt) conflict(w *Commit) string {
 		return ""
 	}
 	unseen := a.weak && a.commit.Metadata == nil && w.blindAppend()
-	if !a.rearranges() && a.changesFiles() && !unseen && len(w.Adds)+len(w.Removes) > 0 {
+	if !a.rearranges() && (a.changesFiles() || a.tx.Whole) && !unseen && len(w.Adds)+len(w.Removes) > 0 {
 		return "it changes files that this transaction may have read"
 	}
 	removed := make(map[string]bool, len(a.commit.Removes))

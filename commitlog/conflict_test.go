@@ -30,6 +30,7 @@ func TestWhatATransactionCanFollow(t *testing.T) {
 		"restore": {Actions: Commit{
 			Metadata: testMetadata(), Removes: []Remove{{Path: "a-0.parquet", DataChange: true, Size: &size}}, Adds: []Add{testAdd("old")},
 		}},
+		"whole": {Whole: true, Actions: Commit{Metadata: testMetadata()}},
 		"update with a vector": {Actions: Commit{
 			Removes: []Remove{{Path: "a-0.parquet", DataChange: true, Size: &size}}, Adds: []Add{vectored},
 		}},
@@ -48,10 +49,10 @@ func TestWhatATransactionCanFollow(t *testing.T) {
 		{"rows of the same deleted by a vector", []string{lineInfo("w"), lineRemove("a-0.parquet"), `{"add":{"path":"a-0.parquet","partitionValues":{},"size":10,"modificationTime":1,"dataChange":true,"deletionVector":{"storageType":"i","pathOrInlineDv":"00000","sizeInBytes":4,"cardinality":1}}}`}, "blind append, alter, set, txn only"},
 		{"all overwritten", []string{lineInfo("w"), lineRemove("a-0.parquet"), lineRemove("b"), lineAdd("w")}, "blind append, alter, set, txn only"},
 		{"metadata with rows", []string{lineInfo("w"), lineMetadata, lineAdd("w")}, "blind append, txn only"},
-		{"another's batch", []string{lineInfo("w"), lineTxn("z", 3)}, "blind append, append that read, compaction, delete, update with a vector, alter, set, restore, txn only"},
+		{"another's batch", []string{lineInfo("w"), lineTxn("z", 3)}, "blind append, append that read, compaction, delete, update with a vector, alter, set, restore, whole, txn only"},
 		{"metadata", []string{lineInfo("w"), lineMetadata}, "blind append, txn only"},
 		{"protocol", []string{lineInfo("w"), `{"protocol":{"minReaderVersion":1,"minWriterVersion":1}}`}, "blind append, txn only"},
-		{"nothing", nil, "blind append, append that read, compaction, delete, update with a vector, alter, set, restore, txn only"},
+		{"nothing", nil, "blind append, append that read, compaction, delete, update with a vector, alter, set, restore, whole, txn only"},
 	}
 	for _, w := range winners {
 		for name, tx := range transactions {
@@ -92,6 +93,7 @@ func TestWriteSerializableLetsRowsBeChangedBesideBlindAppends(t *testing.T) {
 		"delete":  {Removes: remove},
 		"read":    {Adds: []Add{testAdd("new")}},
 		"restore": {Removes: remove, Metadata: testMetadata()},
+		"whole":   {Removes: remove},
 	}
 	blind := `{"commitInfo":{"isBlindAppend":true,"txnId":"w"}}`
 	for _, w := range []struct {
@@ -124,7 +126,7 @@ func TestWriteSerializableLetsRowsBeChangedBesideBlindAppends(t *testing.T) {
 							t.Fatal(err)
 						}
 					}
-					got, err := l.Commit(context.Background(), Transaction{Actions: actions})
+					got, err := l.Commit(context.Background(), Transaction{Actions: actions, Whole: name == "whole"})
 					if strings.Contains(w.lets, name) {
 						if err != nil || got.Version != 2 || s.newest(t).Info.IsolationLevel != w.level {
 							t.Errorf("refused: %v, %v", got, err)

@@ -189,7 +189,7 @@ func (s *Snapshot) there(ctx context.Context, a *commitlog.Add) error {
 // Put puts the commit, and returns its version. Whoever changes files or the table itself meanwhile makes it fail with a
 // *commitlog.ConflictError.
 func (r *Restore) Put(ctx context.Context) (int64, error) {
-	tx := commitlog.Transaction{ReadVersion: r.From, Actions: r.Commit}
+	tx := commitlog.Transaction{ReadVersion: r.From, Actions: r.Commit, Whole: true}
 	tx.Actions.Info = &commitlog.CommitInfo{
 		Operation: "RESTORE", OperationParameters: r.Parameters, OperationMetrics: r.Metrics(), EngineInfo: r.table.engine(),
 	}
