@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -353,6 +354,29 @@ func TestSweepKeepsWhatTheTableRefersTo(t *testing.T) {
 		t.Errorf("swept %d: %v, left %v", n, err, store.dataKeys())
 	}
 	if got := scanRows(t, tbl, ScanOptions{}); len(got) != 1 {
+		t.Errorf("rows %q", got)
+	}
+}
+
+// TestSweepKeepsWhatOlderVersionsNeed has a file removed from the table before the process that died behind its commit is swept.
+func TestSweepKeepsWhatOlderVersionsNeed(t *testing.T) {
+	store := newMemStore()
+	tbl := New(store, Options{AppID: "app"})
+	s := parseSchema(t, "id:long")
+	appendAll(t, tbl, 0, &Create{Schema: s}, record(t, s, `[{"id":1}]`))
+	first := newestOf(t, store)
+	files, err := first.FilesWhere(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store.unsettled[files[0].Path] = true
+	if _, err := first.Remove(t.Context(), files, time.Now(), "DELETE", nil); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := New(store, Options{}).Sweep(t.Context()); err != nil || n != 0 {
+		t.Errorf("swept %d: %v", n, err)
+	}
+	if got := snapshotRows(t, first, ScanOptions{}); len(got) != 1 {
 		t.Errorf("rows %q", got)
 	}
 }
