@@ -60,6 +60,7 @@ test: readers kafka s3 ## all tests, with the race detector but for those of who
 
 chaos: readers kafka s3 ## every fault against the real program and real servers, for CHAOS (1h), by SEED
 	@echo "make chaos CHAOS=$(CHAOS) SEED=$(SEED)"
+	SLUICE_CHAOS=$(CHAOS) SLUICE_MODEL_SEED=$(SEED) $(GO) test -count=1 -timeout 24h ./internal/model
 	SLUICE_CHAOS=$(CHAOS) SLUICE_PROOF_SEED=$(SEED) $(GO) test -v -count=1 -timeout 24h ./internal/proof
 
 bench: build readers kafka ## measure Sluice beside others: ROWS of RECORDS in ROUNDS, READERS='chdb spark' for more of them; BENCH='-into docs/performance.md' writes the results there

@@ -1,0 +1,204 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/sluicedata/sluice/commitlog"
+	"github.com/sluicedata/sluice/compaction"
+	"github.com/sluicedata/sluice/compaction/vacuum"
+	"github.com/sluicedata/sluice/schema"
+	"github.com/sluicedata/sluice/table"
+)
+
+func minutes(n int) time.Duration { return time.Duration(n) * time.Minute }
+
+// append appends the next batch of the application.
+func (s *step) append() error {
+	batch, has := s.batches[s.app]
+	if has {
+		batch++
+	}
+	return s.appendBatch(batch)
+}
+
+// replay appends a batch once more, with other rows: it is to be refused, however the table was restored meanwhile.
+func (s *step) replay() error {
+	newest, has := s.batches[s.app]
+	if !has {
+		return s.append()
+	}
+	err := s.appendBatch(s.random.Int64N(newest + 1))
+	if err == nil {
+		s.fatalf("a batch is in the table again")
+	}
+	s.excused = errors.As(err, new(*commitlog.FencedError))
+	return err
+}
+
+func (s *step) appendBatch(batch int64) error {
+	ctx := s.tb.Context()
+	a, err := s.table.Begin(ctx, nil)
+	if err != nil {
+		return err
+	}
+	err = s.write(a)
+	if err == nil {
+		s.between()
+		var done table.Committed
+		done, err = a.Commit(ctx, table.Batch{ID: batch, UserMetadata: s.label})
+		s.version = done.Version
+	}
+	if err != nil {
+		return errors.Join(err, a.Abort(ctx))
+	}
+	return nil
+}
+
+func (s *step) write(a *table.Append) error {
+	n := 1 + s.random.IntN(30)
+	record, made, err := makeRows(s.random, a.Schema(), s.nextID, n)
+	if err != nil {
+		return err
+	}
+	s.nextID += int64(n)
+	s.ask("append", func(before rows) rows { return before.with(made) })
+	defer record.Release()
+	return a.Write(s.tb.Context(), record)
+}
+
+// compact is what the command does.
+func (s *step) compact() error {
+	ctx := s.tb.Context()
+	if err := s.sweep(); err != nil {
+		return err
+	}
+	of, err := s.table.Snapshot(ctx, table.Newest)
+	if err != nil {
+		return err
+	}
+	plan, err := compaction.NewPlan(of, compaction.Options{Now: s.clock})
+	if err != nil {
+		return err
+	}
+	s.between()
+	return compaction.Run(ctx, of, plan, compaction.Events{Done: func(d compaction.Done) {
+		if d.Conflict != nil && !s.passed {
+			s.fatalf("%v", d.Conflict)
+		}
+	}})
+}
+
+// checkpoint writes a log checkpoint of the version that the handle knows, which others may have left behind.
+func (s *step) checkpoint() error {
+	_, err := s.table.Log().Checkpoint(s.tb.Context())
+	return err
+}
+
+func (s *step) vacuum() error     { return s.runVacuum(false) }
+func (s *step) liteVacuum() error { return s.runVacuum(true) }
+
+func (s *step) runVacuum(lite bool) error {
+	plan, err := vacuum.NewPlan(s.tb.Context(), s.store, vacuum.Options{Lite: lite, Now: s.clock})
+	if err != nil {
+		return err
+	}
+	if plan.Before.After(s.whole) {
+		s.whole = plan.Before
+	}
+	s.between()
+	_, err = plan.Run(s.tb.Context(), nil)
+	return err
+}
+
+func (s *step) sweep() error {
+	_, err := s.table.Sweep(s.tb.Context())
+	return err
+}
+
+// settings are what a property is set to.
+var settings = []map[string]string{
+	{"delta.deletedFileRetentionDuration": "interval 1 hour"},
+	{"delta.deletedFileRetentionDuration": "interval 2 hours"},
+	{"delta.targetFileSize": "3000"},
+	{"delta.targetFileSize": "1000000"},
+	{"delta.checkpoint.writeStatsAsStruct": "true"},
+	{"delta.dataSkippingNumIndexedCols": "2"},
+	{"delta.parquet.compression.codec": "snappy"},
+	{"sluice.parquet.encoding": "compact"},
+	{"sluice.parquet.encoding": "compatible"},
+}
+
+func (s *step) setProperties() error {
+	done, err := s.table.ChangeProperties(s.tb.Context(), table.Change{Set: settings[s.random.IntN(len(settings))]})
+	s.version = done.Version
+	return err
+}
+
+// addColumn adds one, as ALTER TABLE of other engines does. Its name may have been that of one before a restore.
+func (s *step) addColumn() error {
+	log := s.table.Log()
+	head, err := log.Refresh(s.tb.Context())
+	if err != nil {
+		return err
+	}
+	metadata, err := withColumn(head, fmt.Sprintf("c%d", len(head.Schema().Fields)))
+	if err != nil {
+		return err
+	}
+	s.between()
+	s.ask("column", func(before rows) rows { return before })
+	done, err := log.Commit(s.tb.Context(), commitlog.Transaction{ReadVersion: head.Version, Actions: commitlog.Commit{
+		Metadata: metadata, Info: &commitlog.CommitInfo{Operation: "ADD COLUMNS", UserMetadata: s.label},
+	}})
+	s.version = done.Version
+	return err
+}
+
+func withColumn(head *commitlog.Head, name string) (*commitlog.Metadata, error) {
+	metadata := head.Metadata
+	metadata.Configuration = maps.Clone(metadata.Configuration)
+	fields := slices.Clone(head.Schema().Fields)
+	longer := &schema.Type{Kind: schema.Struct, Fields: append(fields, schema.Field{Name: name, Type: &schema.Type{Kind: schema.Long}, Nullable: true})}
+	if mapping, _ := schema.ParseMapping(metadata.Configuration["delta.columnMapping.mode"]); mapping != schema.Unmapped {
+		last, err := strconv.Atoi(metadata.Configuration["delta.columnMapping.maxColumnId"])
+		if err != nil {
+			return nil, err
+		}
+		if longer, last, err = longer.AssignIDs(mapping, last, func() string { return "col-" + uuid.NewString() }); err != nil {
+			return nil, err
+		}
+		metadata.Configuration["delta.columnMapping.maxColumnId"] = strconv.Itoa(last)
+	}
+	metadata.SchemaString = longer.JSON()
+	return &metadata, nil
+}
+
+// restore restores any version. One that a vacuum may have touched need not be there.
+func (s *step) restore() error {
+	ctx := s.tb.Context()
+	to, err := s.table.Snapshot(ctx, s.random.Int64N(s.newest()+1))
+	if err != nil {
+		return err
+	}
+	r, err := s.table.PlanRestore(ctx, to)
+	if err != nil {
+		return err
+	}
+	s.between()
+	if err := r.Check(ctx, to); err != nil {
+		s.excused = !s.intact(to.Version())
+		return err
+	}
+	if r.Nothing() {
+		return nil
+	}
+	s.version, err = r.Put(ctx)
+	return err
+}
