@@ -172,10 +172,9 @@ func (e *Engine) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m := beginMaintenance(ctx, e.Maintainers)
+	m := e.beginMaintenance(ctx)
 	err = e.batches(ctx, rerun, m)
 	m.end(err == nil)
-	e.tellMaintenance(m)
 	return err
 }
 

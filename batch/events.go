@@ -34,7 +34,8 @@ type Events struct {
 	Lag func(lag []source.Lag, waiting bool)
 	// Took tells how long a phase of a batch was.
 	Took func(phase Phase, d time.Duration)
-	// Maintained tells of maintenance beside the run that was done or has failed.
+	// Maintained tells of maintenance beside the run that was done or has failed. It alone is called from another goroutine,
+	// which ends before the run does.
 	Maintained func(Maintained)
 	// Waits tells of a pause before the next look at the source.
 	Waits func(pause time.Duration)

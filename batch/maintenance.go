@@ -2,7 +2,6 @@ package batch
 
 import (
 	"context"
-	"sync"
 	"time"
 )
 
@@ -27,31 +26,32 @@ type Maintained struct {
 
 // maintenance is the goroutine that calls the maintainers, one after the other.
 type maintenance struct {
-	tables    []Maintainer
 	committed chan struct{} // holds a token when there are commits that they have not seen
 	cancel    context.CancelFunc
 	ended     chan struct{}
-
-	mu   sync.Mutex
-	done []Maintained // not yet told of
 }
 
-func beginMaintenance(ctx context.Context, tables []Maintainer) *maintenance {
-	m := &maintenance{tables: tables, committed: make(chan struct{}, 1), ended: make(chan struct{})}
+func (e *Engine) beginMaintenance(ctx context.Context) *maintenance {
+	m := &maintenance{committed: make(chan struct{}, 1), ended: make(chan struct{})}
 	ctx, m.cancel = context.WithCancel(ctx)
-	go m.run(ctx)
+	go func() {
+		defer close(m.ended)
+		for range m.committed {
+			e.maintain(ctx)
+		}
+	}()
 	return m
 }
 
-func (m *maintenance) run(ctx context.Context) {
-	defer close(m.ended)
-	for range m.committed {
-		for _, t := range m.tables {
-			if done := t.Maintain(ctx); done != nil && (done.Err == nil || ctx.Err() == nil) {
-				m.mu.Lock()
-				m.done = append(m.done, *done)
-				m.mu.Unlock()
-			}
+// maintain has each maintainer look once. What a stop has ended is not told of.
+func (e *Engine) maintain(ctx context.Context) {
+	for _, t := range e.Maintainers {
+		done := t.Maintain(ctx)
+		if done == nil || done.Err != nil && ctx.Err() != nil {
+			continue
+		}
+		if e.Events.Maintained != nil {
+			e.Events.Maintained(*done)
 		}
 	}
 }
@@ -64,15 +64,6 @@ func (m *maintenance) look() {
 	}
 }
 
-// take is what came of it since the last call.
-func (m *maintenance) take() []Maintained {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	done := m.done
-	m.done = nil
-	return done
-}
-
 // end waits until what is due has been done, or gives it up.
 func (m *maintenance) end(finish bool) {
 	if !finish {
@@ -81,13 +72,4 @@ func (m *maintenance) end(finish bool) {
 	close(m.committed)
 	<-m.ended
 	m.cancel()
-}
-
-// tellMaintenance tells of what was maintained, from the goroutine that runs the engine, as all events are.
-func (e *Engine) tellMaintenance(m *maintenance) {
-	for _, done := range m.take() {
-		if e.Events.Maintained != nil {
-			e.Events.Maintained(done)
-		}
-	}
 }

@@ -43,7 +43,6 @@ func (e *Engine) loop(ctx context.Context, done int64, m *maintenance) error {
 			done++
 			m.look()
 		}
-		e.tellMaintenance(m)
 		switch {
 		case got == part, got == all && kind != Interval:
 			continue

@@ -47,7 +47,7 @@ func (q *quiet) run(t *testing.T, looks int, s Settings) {
 	q.stop = cancel
 	e := New(Config{Source: q, Settings: s})
 	e.worked, e.committedAt = true, time.Now()
-	m := beginMaintenance(ctx, nil)
+	m := e.beginMaintenance(ctx)
 	defer m.end(false)
 	if err := e.loop(ctx, 0, m); err != context.Canceled {
 		t.Errorf("the loop ended with %v", err)

@@ -93,7 +93,7 @@ func TestALogCheckpointThatFailsIsToldAndTheRunGoesOn(t *testing.T) {
 			if err := errors.Join(p.Engine.Run(t.Context()), p.Close()); err != nil {
 				t.Fatal(err)
 			}
-			if n := len(told); n != 2 { // at the first commit, and twenty later
+			if n := len(told); n < 1 || n > 2 { // behind the first commits, and twenty later
 				t.Errorf("it was tried %d times", n)
 			}
 			for _, d := range told {
