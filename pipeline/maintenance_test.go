@@ -183,3 +183,23 @@ func TestMaintenanceIsAutoOrOff(t *testing.T) {
 		}
 	}
 }
+
+func TestARunWritesLogCheckpointsInS3(t *testing.T) {
+	c := newCloud(t, 3, 9, nil)
+	w := c.world(t, "interval", everyCommit+quarantined+"batch: {max_files: 1}\n")
+	newest := int64(-1)
+	events := batch.Events{Maintained: func(d batch.Maintained) {
+		if d.Err != nil || d.Table != w.file.Table.Path {
+			t.Errorf("told of %+v", d)
+		}
+		newest = d.Version
+	}}
+	if err := w.run(t.Context(), pipeline.BuildOptions{Events: events}); err != nil {
+		t.Fatal(err)
+	}
+	if newest != 2 {
+		t.Errorf("the newest log checkpoint is of version %d", newest)
+	}
+	w.check(t) // from the log checkpoint, as any reader
+	w.eventually(t, w.run(t.Context(), pipeline.BuildOptions{}))
+}
