@@ -138,6 +138,7 @@ func TestWhatAnotherSaysOfItsLogCheckpointMayBeWrong(t *testing.T) {
 		`{"version":3,"size":4,"sizeInBytes":5,"numOfAddFiles":6}`: {3, 4, 5, 6},
 		`{"version":3,"size":"4","sizeInBytes":null,"parts":2}`:    {Version: 3},
 		`{"version":3,"size":-4,"sizeInBytes":-5}`:                 {Version: 3},
+		`{"version":3,"size":9000000000000000000}`:                 {Version: 3, Size: 1 << 48},
 		`{"version":-3,"size":4}`:                                  {},
 		`{"size":4,"version":3`:                                    {},
 		`{"version":"3"}`:                                          {},

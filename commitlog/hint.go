@@ -32,6 +32,9 @@ func (l *Log) hint(ctx context.Context) (lastCheckpoint, error) {
 	if err != nil && !errors.As(err, new(*json.UnmarshalTypeError)) || last.Version < 0 {
 		return lastCheckpoint{}, nil
 	}
-	last.Size, last.SizeInBytes = max(last.Size, 0), max(last.SizeInBytes, 0) // or of another type
+	last.Size, last.SizeInBytes = believable(last.Size), believable(last.SizeInBytes)
 	return last, nil
 }
+
+// believable is a size that may be anything, within what can be reckoned with.
+func believable(n int64) int64 { return min(max(n, 0), 1<<48) }

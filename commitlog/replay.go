@@ -90,6 +90,7 @@ func (l *Log) begin(ctx context.Context, s segment, state *State, files bool) (*
 	h.Version, h.Protocol, h.Metadata, h.Apps = state.Version, state.Protocol, state.Metadata, state.Apps
 	h.checkpoint, h.protocolAt, h.metadataAt = state.Version, state.Version, state.Version
 	h.tail.last = s.said
+	h.tail.last.Version = state.Version
 	return h, nil
 }
 
