@@ -54,7 +54,7 @@ demo: build ## build, then run a pipeline over a landing folder and show the tab
 
 test: readers kafka s3 ## all tests, with the race detector but for those of whole programs; installs what they need into .cache
 	$(GO) test -race -parallel $(PARALLEL) -timeout $(TIMEOUT) $$($(GO) list ./... | grep -v internal/proof)
-	CGO_ENABLED=0 $(GO) test -run 'Codec|Zstd|ForeignTables' ./table # zstd without C, and tables of a million rows
+	CGO_ENABLED=0 $(GO) test -run 'Codec|Zstd|ForeignTables|DictionaryEnds|TenThousand|TargetSize|Pruning' ./table # zstd without C, and what takes long with -race
 	$(GO) test -timeout $(TIMEOUT) -run 'WhereverTheProcessDies|WhereverTheNetworkFails|RecoveryDies|RequestsOfABatch' ./pipeline # every crash point and the longest log; with -race only some
 	$(GO) test -parallel $(PARALLEL) -timeout $(TIMEOUT) ./internal/proof # what it tests are programs, which have no race detector
 

@@ -92,7 +92,7 @@ func TestRowsComeBackInEachEncodingAndCodec(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	for _, encoding := range []string{"compatible", "compact"} {
 		for _, codec := range []string{"snappy", "zstd", "gzip", "uncompressed"} {
-			first, second := randomRecord(r, s, 1+r.IntN(9000)), randomRecord(r, s, 1+r.IntN(300))
+			first, second := randomRecord(r, s, 1+r.IntN(mostRows)), randomRecord(r, s, 1+r.IntN(300))
 			body := writtenFile(t, s, map[string]string{encodingProperty: encoding, codecProperty: codec}, first, second)
 			got, err := readBytes(t, body, s)
 			if err != nil || !slices.Equal(got, append(rowTexts(first), rowTexts(second)...)) {

@@ -335,6 +335,7 @@ func TestFileOfACodecThatCannotBeReadIsRefused(t *testing.T) {
 }
 
 func TestDictionaryEndsWhereItIsOfNoUse(t *testing.T) {
+	long(t)
 	for name, c := range map[string]struct{ different, plain, dictionary int32 }{
 		"few":           {different: 100, dictionary: 3},
 		"many":          {different: 8_000, plain: 5, dictionary: 1},

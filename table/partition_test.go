@@ -206,6 +206,7 @@ func TestPartitionValuesOfOtherWritersAreRead(t *testing.T) {
 }
 
 func TestTenThousandPartitionsStayWithinTheBudget(t *testing.T) {
+	long(t)
 	const partitions, rowsEach = 10_000, 4
 	s := schema.StructOf(
 		schema.Field{Name: "p", Type: schema.Of(schema.Integer), Nullable: true},
@@ -314,6 +315,7 @@ func TestOpenPartitionsGetOneFilePerBatch(t *testing.T) {
 }
 
 func TestFilesEndAtTheTargetSize(t *testing.T) {
+	long(t)
 	s := schema.StructOf(schema.Field{Name: "n", Type: schema.Of(schema.Long), Nullable: true})
 	tbl := newTestTable(t, Options{})
 	r := rand.New(rand.NewPCG(3, 3))
