@@ -113,7 +113,8 @@ func (s *step) runVacuum(lite bool) error {
 		s.whole = plan.Before
 	}
 	s.between()
-	_, err = plan.Run(s.tb.Context(), nil)
+	found, err := plan.Run(s.tb.Context(), nil)
+	s.tracef("    deleted %d removed files and %d orphans", found.Removed.Files, found.Orphans.Files)
 	return err
 }
 

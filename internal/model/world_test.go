@@ -65,6 +65,7 @@ var kinds = [][]map[string]string{
 	{{}, {"delta.enableInCommitTimestamps": "true"}},
 	{{}, {"sluice.parquet.encoding": "compact"}, {"sluice.parquet.encoding": "compatible"}},
 	{{}, {"delta.enableDeletionVectors": "true"}},
+	{{}, {"delta.isolationLevel": "WriteSerializable"}},
 	{{}, {"delta.checkpoint.writeStatsAsStruct": "true"}, {"delta.checkpoint.writeStatsAsStruct": "true", "delta.checkpoint.writeStatsAsJson": "false"}},
 	{{}, {"delta.targetFileSize": "2000"}},
 }
