@@ -15,18 +15,12 @@ import (
 
 	"github.com/sluicedata/sluice/commitlog"
 	"github.com/sluicedata/sluice/compaction"
+	"github.com/sluicedata/sluice/internal/tabletest"
 	"github.com/sluicedata/sluice/storage"
 	"github.com/sluicedata/sluice/storage/local"
 	"github.com/sluicedata/sluice/storage/storagetest"
 	"github.com/sluicedata/sluice/table"
 )
-
-func openLocal(t testing.TB, folder string) storage.Store {
-	t.Helper()
-	store := local.New(folder)
-	t.Cleanup(func() { store.Close() })
-	return store
-}
 
 // compact is what the command does: sweep, plan, rewrite.
 func compact(ctx context.Context, store storage.Store, done func(compaction.Done)) error {
@@ -46,7 +40,7 @@ func compact(ctx context.Context, store storage.Store, done func(compaction.Done
 }
 
 func TestEachPartitionBecomesOneFileWithTheSameRows(t *testing.T) {
-	store := openLocal(t, t.TempDir())
+	store := tabletest.Local(t, t.TempDir())
 	tbl := makeTable(t, store, 5, 20, nil)
 	before := rowsOf(t, store)
 	var groups []string
@@ -94,11 +88,11 @@ func TestEachPartitionBecomesOneFileWithTheSameRows(t *testing.T) {
 // rewritten.
 func TestGroupThatLosesARaceIsLeftAndOthersAreNot(t *testing.T) {
 	folder := t.TempDir()
-	store := openLocal(t, folder)
+	store := tabletest.Local(t, folder)
 	makeTable(t, store, 3, 10, nil)
 	tbl := table.New(store, table.Options{})
 	s := snapshot(t, tbl)
-	other := table.New(openLocal(t, folder), table.Options{AppID: "test"})
+	other := table.New(tabletest.Local(t, folder), table.Options{AppID: "test"})
 	appendRows(t, other, 3, nil, 10)
 	state, err := other.Log().Files(t.Context(), table.Newest)
 	if err != nil {
@@ -137,8 +131,8 @@ func TestGroupThatLosesARaceIsLeftAndOthersAreNot(t *testing.T) {
 // TestCompactionThatDiesAnywhereChangesNoRow dies, or is lied to, at each operation on storage, and starts again.
 func TestCompactionThatDiesAnywhereChangesNoRow(t *testing.T) {
 	origin := t.TempDir()
-	makeTable(t, openLocal(t, origin), 3, 10, nil)
-	before := rowsOf(t, openLocal(t, origin))
+	makeTable(t, tabletest.Local(t, origin), 3, 10, nil)
+	before := rowsOf(t, tabletest.Local(t, origin))
 	for _, mode := range storagetest.Modes {
 		t.Run(mode.String(), func(t *testing.T) {
 			t.Parallel()
@@ -161,7 +155,7 @@ func TestCompactionThatDiesAnywhereChangesNoRow(t *testing.T) {
 					}
 					return
 				}
-				store := openLocal(t, folder)
+				store := tabletest.Local(t, folder)
 				if diff := cmp.Diff(before, rowsOf(t, store)); diff != "" {
 					t.Fatalf("%s, %v: %s", crash.Op, err, diff)
 				}
@@ -184,7 +178,7 @@ func TestCompactionThatDiesAnywhereChangesNoRow(t *testing.T) {
 func noOrphans(t testing.TB, folder string) {
 	t.Helper()
 	known := map[string]bool{}
-	err := table.New(openLocal(t, folder), table.Options{}).History(t.Context(), func(c *commitlog.Commit) error {
+	err := table.New(tabletest.Local(t, folder), table.Options{}).History(t.Context(), func(c *commitlog.Commit) error {
 		for _, a := range c.Adds {
 			known[a.Path] = true
 		}
@@ -208,7 +202,7 @@ func noOrphans(t testing.TB, folder string) {
 }
 
 func TestPlanLeavesAlone(t *testing.T) {
-	store := openLocal(t, t.TempDir())
+	store := tabletest.Local(t, t.TempDir())
 	tbl := makeTable(t, store, 4, 10, nil)
 	s := snapshot(t, tbl)
 	day := func(text string) compaction.Options {
@@ -246,9 +240,9 @@ func TestPlanLeavesAlone(t *testing.T) {
 
 // TestGroupsAreAsLargeAsTheTableWantsItsFiles sets the size to that of three small files.
 func TestGroupsAreAsLargeAsTheTableWantsItsFiles(t *testing.T) {
-	probe := openLocal(t, t.TempDir())
+	probe := tabletest.Local(t, t.TempDir())
 	size := filesOf(t, snapshot(t, makeTable(t, probe, 1, 10, nil)))[0].Size
-	store := openLocal(t, t.TempDir())
+	store := tabletest.Local(t, t.TempDir())
 	tbl := makeTable(t, store, 7, 10, map[string]string{"delta.targetFileSize": fmt.Sprint(3*size + size/2)})
 	var got []int
 	for _, g := range plan(t, snapshot(t, tbl), compaction.Options{}).Groups {

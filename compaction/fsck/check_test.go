@@ -11,55 +11,29 @@ import (
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"github.com/sluicedata/sluice/commitlog"
 	"github.com/sluicedata/sluice/compaction/fsck"
-	"github.com/sluicedata/sluice/schema"
+	"github.com/sluicedata/sluice/internal/tabletest"
 	"github.com/sluicedata/sluice/storage"
-	"github.com/sluicedata/sluice/storage/local"
 	"github.com/sluicedata/sluice/storage/storagetest"
 	"github.com/sluicedata/sluice/table"
 )
 
-func openLocal(t testing.TB, folder string) storage.Store {
-	t.Helper()
-	store := local.New(folder)
-	t.Cleanup(func() { store.Close() })
-	return store
-}
-
 // makeTable appends batches of three rows, a file each.
 func makeTable(t testing.TB, store storage.Store, from, to int, properties map[string]string) {
 	t.Helper()
-	s, err := schema.ParseDDL("struct<id:long,note:string,at:struct<x:double>>")
-	if err != nil {
-		t.Fatal(err)
-	}
+	create := &table.Create{Schema: tabletest.Columns(t, "struct<id:long,note:string,at:struct<x:double>>"), Properties: properties}
 	tbl := table.New(store, table.Options{AppID: "test"})
 	for batch := from; batch < to; batch++ {
-		a, err := tbl.Begin(t.Context(), &table.Create{Schema: s, Properties: properties})
-		if err != nil {
-			t.Fatal(err)
-		}
-		text := fmt.Sprintf(`[{"id":%d,"note":"a","at":{"x":1.5}},{"id":null,"note":"b","at":null},{"id":7,"note":"c","at":{"x":-2}}]`, batch)
-		rows, _, err := array.RecordFromJSON(memory.DefaultAllocator, a.Schema().ArrowSchema(), strings.NewReader(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := a.Write(t.Context(), rows); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := a.Commit(t.Context(), table.Batch{ID: int64(batch)}); err != nil {
-			t.Fatal(err)
-		}
+		rows := fmt.Sprintf(`[{"id":%d,"note":"a","at":{"x":1.5}},{"id":null,"note":"b","at":null},{"id":7,"note":"c","at":{"x":-2}}]`, batch)
+		tabletest.Commit(t, tabletest.Begin(t, tbl, create, rows), batch)
 	}
 }
 
 func check(t testing.TB, folder string) *fsck.Report {
 	t.Helper()
-	r, err := fsck.Check(t.Context(), openLocal(t, folder), fsck.Options{Deep: true, Now: time.Now()})
+	r, err := fsck.Check(t.Context(), tabletest.Local(t, folder), fsck.Options{Deep: true, Now: time.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,19 +62,19 @@ func rewrite(t testing.TB, name string, change func([]byte) []byte) {
 
 func TestTableThatIsWholeHasNoFaults(t *testing.T) {
 	folder := t.TempDir()
-	makeTable(t, openLocal(t, folder), 0, 3, nil)
+	makeTable(t, tabletest.Local(t, folder), 0, 3, nil)
 	r := check(t, folder)
 	if r.Version != 2 || r.Files != 3 || r.Bytes == 0 || len(r.Faults) > 0 || r.Err() != nil || r.Orphans.Files+r.Young.Files > 0 {
 		t.Errorf("%+v", r)
 	}
-	if _, err := fsck.Check(t.Context(), openLocal(t, t.TempDir()), fsck.Options{}); !errors.Is(err, commitlog.ErrNoTable) {
+	if _, err := fsck.Check(t.Context(), tabletest.Local(t, t.TempDir()), fsck.Options{}); !errors.Is(err, commitlog.ErrNoTable) {
 		t.Errorf("an empty folder: %v", err)
 	}
 }
 
 func TestEachDamageIsFound(t *testing.T) {
 	origin := t.TempDir()
-	makeTable(t, openLocal(t, origin), 0, 3, nil)
+	makeTable(t, tabletest.Local(t, origin), 0, 3, nil)
 	logFile := func(folder, name string) string { return filepath.Join(folder, "_delta_log", name) }
 	replace := func(old, with string) func(testing.TB, string) {
 		return func(t testing.TB, folder string) {
@@ -165,7 +139,7 @@ func TestEachDamageIsFound(t *testing.T) {
 
 func TestLogCheckpointThatDiffersFromTheCommitsIsFound(t *testing.T) {
 	origin := t.TempDir()
-	makeTable(t, openLocal(t, origin), 0, 2, nil)
+	makeTable(t, tabletest.Local(t, origin), 0, 2, nil)
 	var lines []string
 	for _, name := range []string{"00000000000000000000.json", "00000000000000000001.json"} {
 		body, err := os.ReadFile(filepath.Join(origin, "_delta_log", name))
@@ -213,7 +187,7 @@ func TestLogCheckpointThatDiffersFromTheCommitsIsFound(t *testing.T) {
 				t.Fatal(err)
 			}
 			found := ""
-			err := commitlog.New(openLocal(t, folder)).Verify(t.Context(), func(f commitlog.LogFault) { found += f.Problem + "\n" })
+			err := commitlog.New(tabletest.Local(t, folder)).Verify(t.Context(), func(f commitlog.LogFault) { found += f.Problem + "\n" })
 			if err != nil || (found == "") != (c.want == "") || !strings.Contains(found, c.want) {
 				t.Errorf("found %q, %v", found, err)
 			}
@@ -223,7 +197,7 @@ func TestLogCheckpointThatDiffersFromTheCommitsIsFound(t *testing.T) {
 
 func TestOrphansAreCounted(t *testing.T) {
 	folder := t.TempDir()
-	makeTable(t, openLocal(t, folder), 0, 1, nil)
+	makeTable(t, tabletest.Local(t, folder), 0, 1, nil)
 	for name, age := range map[string]time.Duration{"old.parquet": 8 * 24 * time.Hour, "young.parquet": time.Hour} {
 		file := filepath.Join(folder, name)
 		if err := os.WriteFile(file, []byte("1234"), 0o666); err != nil {
@@ -240,7 +214,7 @@ func TestOrphansAreCounted(t *testing.T) {
 
 func TestMissingFilesAreRemovedWhenTold(t *testing.T) {
 	folder := t.TempDir()
-	store := openLocal(t, folder)
+	store := tabletest.Local(t, folder)
 	makeTable(t, store, 0, 4, nil)
 	for _, name := range dataFiles(t, folder)[:2] {
 		_ = os.Remove(name)
@@ -264,7 +238,7 @@ func TestMissingFilesAreRemovedWhenTold(t *testing.T) {
 
 func TestMissingFilesOfAnAppendOnlyTableStay(t *testing.T) {
 	folder := t.TempDir()
-	store := openLocal(t, folder)
+	store := tabletest.Local(t, folder)
 	makeTable(t, store, 0, 2, map[string]string{"delta.appendOnly": "true"})
 	_ = os.Remove(dataFiles(t, folder)[0])
 	if _, err := fsck.RemoveMissing(t.Context(), store, check(t, folder), table.Options{}, time.Now()); err == nil || !strings.Contains(err.Error(), "delta.appendOnly") {
@@ -275,7 +249,7 @@ func TestMissingFilesOfAnAppendOnlyTableStay(t *testing.T) {
 // TestRepairThatDiesAnywhereIsMadeOnce dies, or is lied to, at each operation on storage, and starts again.
 func TestRepairThatDiesAnywhereIsMadeOnce(t *testing.T) {
 	origin := t.TempDir()
-	makeTable(t, openLocal(t, origin), 0, 2, nil)
+	makeTable(t, tabletest.Local(t, origin), 0, 2, nil)
 	_ = os.Remove(dataFiles(t, origin)[0])
 	report := check(t, origin)
 	for _, mode := range storagetest.Modes {
@@ -286,7 +260,7 @@ func TestRepairThatDiesAnywhereIsMadeOnce(t *testing.T) {
 				if err := os.CopyFS(folder, os.DirFS(origin)); err != nil {
 					t.Fatal(err)
 				}
-				store := openLocal(t, folder)
+				store := tabletest.Local(t, folder)
 				crash := &storagetest.Crash{At: at, Mode: mode, Delay: 3}
 				_, err := fsck.RemoveMissing(t.Context(), crash.Wrap(store), report, table.Options{}, time.Now())
 				crash.Deliver()

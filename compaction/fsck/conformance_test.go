@@ -12,6 +12,7 @@ import (
 	"github.com/sluicedata/sluice/commitlog"
 	"github.com/sluicedata/sluice/compaction/fsck"
 	"github.com/sluicedata/sluice/internal/interop"
+	"github.com/sluicedata/sluice/internal/tabletest"
 )
 
 // damaged are the tables that their authors have damaged, or whose files they left out: what is found there is so.
@@ -57,7 +58,7 @@ func TestTablesOfOtherEnginesHaveNoFaults(t *testing.T) {
 		if large(name) {
 			return filepath.SkipDir
 		}
-		r, err := fsck.Check(t.Context(), openLocal(t, folder), fsck.Options{Deep: true, Now: time.Now()})
+		r, err := fsck.Check(t.Context(), tabletest.Local(t, folder), fsck.Options{Deep: true, Now: time.Now()})
 		var unsupported *commitlog.UnsupportedError
 		switch {
 		case errors.As(err, &unsupported):

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sluicedata/sluice/commitlog"
 	"github.com/sluicedata/sluice/internal/interop"
+	"github.com/sluicedata/sluice/internal/tabletest"
 	"github.com/sluicedata/sluice/storage"
 	"github.com/sluicedata/sluice/table"
 )
@@ -33,7 +34,7 @@ func TestTablesOfOtherEnginesKeepTheirRows(t *testing.T) {
 		if err := os.CopyFS(folder, os.DirFS(name)); err != nil {
 			return err
 		}
-		store := openLocal(t, folder)
+		store := tabletest.Local(t, folder)
 		before, err := countRows(t, store)
 		if err != nil { // it is not supported, or its author has damaged it
 			return filepath.SkipDir

@@ -6,57 +6,22 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/apache/arrow/go/v17/arrow/memory"
-
 	"github.com/sluicedata/sluice/compaction"
 	"github.com/sluicedata/sluice/compaction/vacuum"
-	"github.com/sluicedata/sluice/schema"
+	"github.com/sluicedata/sluice/internal/tabletest"
 	"github.com/sluicedata/sluice/storage"
-	"github.com/sluicedata/sluice/storage/local"
 	"github.com/sluicedata/sluice/table"
 )
-
-func openLocal(t testing.TB, folder string) storage.Store {
-	t.Helper()
-	store := local.New(folder)
-	t.Cleanup(func() { store.Close() })
-	return store
-}
 
 // appendRows begins and writes an append of two files.
 func appendRows(t testing.TB, tbl *table.Table, batch int) *table.Append {
 	t.Helper()
-	s, err := schema.ParseDDL("struct<id:long,_day:string>")
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := tbl.Begin(t.Context(), &table.Create{Schema: s, PartitionColumns: []string{"_day"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := fmt.Sprintf(`[{"id":%d,"_day":"1"},{"id":%d,"_day":"2"}]`, 2*batch, 2*batch+1)
-	rows, _, err := array.RecordFromJSON(memory.DefaultAllocator, a.Schema().ArrowSchema(), strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := a.Write(t.Context(), rows); err != nil {
-		t.Fatal(err)
-	}
-	return a
-}
-
-func commit(t testing.TB, a *table.Append, batch int) {
-	t.Helper()
-	if _, err := a.Commit(t.Context(), table.Batch{ID: int64(batch)}); err != nil {
-		t.Fatal(err)
-	}
+	create := &table.Create{Schema: tabletest.Columns(t, "struct<id:long,_day:string>"), PartitionColumns: []string{"_day"}}
+	return tabletest.Begin(t, tbl, create, fmt.Sprintf(`[{"id":%d,"_day":"1"},{"id":%d,"_day":"2"}]`, 2*batch, 2*batch+1))
 }
 
 // makeCompacted makes a table of three appends and a compaction, with 6 files that it does not need any more.
@@ -64,7 +29,7 @@ func makeCompacted(t testing.TB, store storage.Store) {
 	t.Helper()
 	tbl := table.New(store, table.Options{AppID: "test"})
 	for batch := range 3 {
-		commit(t, appendRows(t, tbl, batch), batch)
+		tabletest.Commit(t, appendRows(t, tbl, batch), batch)
 	}
 	s, err := tbl.Snapshot(t.Context(), table.Newest)
 	if err != nil {
@@ -77,31 +42,6 @@ func makeCompacted(t testing.TB, store storage.Store) {
 	if err := compaction.Run(t.Context(), s, p, compaction.Events{}); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// rowsOf are the rows of a version, in order.
-func rowsOf(t testing.TB, store storage.Store, version int64) []string {
-	t.Helper()
-	s, err := table.New(store, table.Options{}).Snapshot(t.Context(), version)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var rows []string
-	err = s.Scan(t.Context(), table.ScanOptions{}, func(r arrow.Record) error {
-		for i := range int(r.NumRows()) {
-			row := ""
-			for _, c := range r.Columns() {
-				row += c.ValueStr(i) + ";"
-			}
-			rows = append(rows, row)
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	slices.Sort(rows)
-	return rows
 }
 
 // after are the options of a vacuum some time from now, by the table's retention.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sluicedata/sluice/compaction"
+	"github.com/sluicedata/sluice/internal/tabletest"
 	"github.com/sluicedata/sluice/storage/local"
 	"github.com/sluicedata/sluice/table"
 )
@@ -20,7 +21,7 @@ func TestIngestionCompactionAndVacuumAtOnceLoseNothing(t *testing.T) {
 	writer := local.New(folder)
 	defer writer.Close()
 	tbl := table.New(writer, table.Options{AppID: "test"})
-	commit(t, appendRows(t, tbl, 0), 0)
+	tabletest.Commit(t, appendRows(t, tbl, 0), 0)
 	var (
 		running sync.WaitGroup
 		ended   atomic.Bool
@@ -57,11 +58,11 @@ func TestIngestionCompactionAndVacuumAtOnceLoseNothing(t *testing.T) {
 		return errors.Join(err, store.Close())
 	})
 	for batch := 1; batch < batches; batch++ {
-		commit(t, appendRows(t, tbl, batch), batch)
+		tabletest.Commit(t, appendRows(t, tbl, batch), batch)
 	}
 	ended.Store(true)
 	running.Wait()
-	if rows := rowsOf(t, openLocal(t, folder), table.Newest); len(rows) != 2*batches {
+	if rows := tabletest.Rows(t, tabletest.Local(t, folder), table.Newest); len(rows) != 2*batches {
 		t.Errorf("%d rows", len(rows))
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sluicedata/sluice/commitlog"
 	"github.com/sluicedata/sluice/compaction/vacuum"
+	"github.com/sluicedata/sluice/internal/tabletest"
 	"github.com/sluicedata/sluice/storage"
 	"github.com/sluicedata/sluice/storage/local"
 	"github.com/sluicedata/sluice/storage/storagetest"
@@ -23,9 +24,9 @@ const week = 7 * 24 * time.Hour
 
 func TestWhatTheTableDoesNotNeedIsDeletedOnceItsRetentionIsOver(t *testing.T) {
 	folder := t.TempDir()
-	store := openLocal(t, folder)
+	store := tabletest.Local(t, folder)
 	makeCompacted(t, store)
-	rows := rowsOf(t, store, table.Newest)
+	rows := tabletest.Rows(t, store, table.Newest)
 	stays := []string{
 		"_sluice/t/offsets/0", "_other/x.parquet", ".hidden", "metadata/v1.json", "_day=1/_tmp/x.parquet",
 		"nested/_delta_log/00000000000000000000.json", "nested/A.parquet", "nested/part.parquet",
@@ -59,16 +60,16 @@ func TestWhatTheTableDoesNotNeedIsDeletedOnceItsRetentionIsOver(t *testing.T) {
 	if len(left) != len(stays)+2 {
 		t.Errorf("left are %v", left)
 	}
-	if diff := cmp.Diff(rows, rowsOf(t, store, table.Newest)); diff != "" {
+	if diff := cmp.Diff(rows, tabletest.Rows(t, store, table.Newest)); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestLiteVacuumDeletesWhatTheLogTellsOf(t *testing.T) {
 	folder := t.TempDir()
-	store := openLocal(t, folder)
+	store := tabletest.Local(t, folder)
 	makeCompacted(t, store)
-	rows := rowsOf(t, store, table.Newest)
+	rows := tabletest.Rows(t, store, table.Newest)
 	writeFile(t, folder, "stray.parquet", "x")
 	lists := 0
 	watched := storage.Wrap(store, func(op *storage.Op, call func() error) error {
@@ -87,13 +88,13 @@ func TestLiteVacuumDeletesWhatTheLogTellsOf(t *testing.T) {
 	if left := filesBelow(t, folder); lists > 0 || len(left) != 3 {
 		t.Errorf("%d listings, left are %v", lists, left)
 	}
-	if diff := cmp.Diff(rows, rowsOf(t, store, table.Newest)); diff != "" {
+	if diff := cmp.Diff(rows, tabletest.Rows(t, store, table.Newest)); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestRetentionShorterThanTheTablesIsRefused(t *testing.T) {
-	store := openLocal(t, t.TempDir())
+	store := tabletest.Local(t, t.TempDir())
 	makeCompacted(t, store)
 	o := vacuum.Options{Retention: week - 1, RetentionSet: true, Now: time.Now()}
 	var short *vacuum.RetentionError
@@ -113,7 +114,7 @@ func TestRetentionShorterThanTheTablesIsRefused(t *testing.T) {
 // TestLivingAttemptsAreSpared has appends at each of their stages while a vacuum keeps nothing.
 func TestLivingAttemptsAreSpared(t *testing.T) {
 	folder := t.TempDir()
-	makeCompacted(t, openLocal(t, folder))
+	makeCompacted(t, tabletest.Local(t, folder))
 	for name, stop := range map[string]string{
 		"staged": "publish", "published": "put", "committed, not settled": "settle", "settled in part": "settle 2",
 	} {
@@ -129,13 +130,13 @@ func TestLivingAttemptsAreSpared(t *testing.T) {
 				}
 				if here := op.Name == stop || stop == "settle 2" && settled == 2; here && !vacuumed {
 					vacuumed = true
-					mustRun(t, openLocal(t, where), atOnce())
+					mustRun(t, tabletest.Local(t, where), atOnce())
 				}
 				return call()
 			})
 			defer writer.Close()
-			commit(t, appendRows(t, table.New(writer, table.Options{AppID: "test"}), 3), 3)
-			if rows := rowsOf(t, openLocal(t, where), table.Newest); !vacuumed || len(rows) != 8 {
+			tabletest.Commit(t, appendRows(t, table.New(writer, table.Options{AppID: "test"}), 3), 3)
+			if rows := tabletest.Rows(t, tabletest.Local(t, where), table.Newest); !vacuumed || len(rows) != 8 {
 				t.Errorf("vacuumed: %v; rows %v", vacuumed, rows)
 			}
 		})
@@ -146,7 +147,7 @@ func TestLivingAttemptsAreSpared(t *testing.T) {
 // deleting.
 func TestFilesThatCameBackMeanwhileAreSpared(t *testing.T) {
 	for _, lite := range []bool{false, true} {
-		store := openLocal(t, t.TempDir())
+		store := tabletest.Local(t, t.TempDir())
 		makeCompacted(t, store)
 		o := atOnce()
 		o.Lite = lite
@@ -154,16 +155,16 @@ func TestFilesThatCameBackMeanwhileAreSpared(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows := rowsOf(t, store, 2)
+		rows := tabletest.Rows(t, store, 2)
 		restore(t, store, 2)
-		if diff := cmp.Diff(rows, rowsOf(t, store, table.Newest)); diff != "" {
+		if diff := cmp.Diff(rows, tabletest.Rows(t, store, table.Newest)); diff != "" {
 			t.Fatal(diff)
 		}
 		found, err := p.Run(t.Context(), nil)
 		if err != nil || found.Removed.Files != 0 || found.InWork.Files != 6 {
 			t.Errorf("lite %v: %+v, %v", lite, found, err)
 		}
-		if diff := cmp.Diff(rows, rowsOf(t, store, table.Newest)); diff != "" {
+		if diff := cmp.Diff(rows, tabletest.Rows(t, store, table.Newest)); diff != "" {
 			t.Error(diff)
 		}
 	}
@@ -200,9 +201,9 @@ func restore(t testing.TB, store storage.Store, version int64) {
 // TestVacuumThatDiesAnywhereLosesNothing dies, or is lied to, at each operation on storage, and starts again.
 func TestVacuumThatDiesAnywhereLosesNothing(t *testing.T) {
 	origin := t.TempDir()
-	makeCompacted(t, openLocal(t, origin))
+	makeCompacted(t, tabletest.Local(t, origin))
 	writeFile(t, origin, "sub/stray.parquet", "x")
-	rows := rowsOf(t, openLocal(t, origin), table.Newest)
+	rows := tabletest.Rows(t, tabletest.Local(t, origin), table.Newest)
 	for _, mode := range storagetest.Modes {
 		for _, lite := range []bool{false, true} {
 			t.Run(mode.String(), func(t *testing.T) {
@@ -214,7 +215,7 @@ func TestVacuumThatDiesAnywhereLosesNothing(t *testing.T) {
 					}
 					o := atOnce()
 					o.Lite = lite
-					store := openLocal(t, folder)
+					store := tabletest.Local(t, folder)
 					crash := &storagetest.Crash{At: at, Mode: mode, Delay: 3}
 					_, err := run(t.Context(), crash.Wrap(store), o)
 					crash.Deliver()
@@ -226,7 +227,7 @@ func TestVacuumThatDiesAnywhereLosesNothing(t *testing.T) {
 					}
 					o.Lite = false
 					mustRun(t, store, o)
-					if diff := cmp.Diff(rows, rowsOf(t, store, table.Newest)); diff != "" {
+					if diff := cmp.Diff(rows, tabletest.Rows(t, store, table.Newest)); diff != "" {
 						t.Fatalf("%s: %s", crash.Op, diff)
 					}
 					if left := filesBelow(t, folder); len(left) != 2 {
@@ -249,7 +250,7 @@ func TestTablesThatAskForMoreThanIsKnownAreNotVacuumed(t *testing.T) {
 		folder := t.TempDir()
 		writeFile(t, folder, "_delta_log/00000000000000000000.json", `{"protocol":{`+protocol+`}}
 {"metaData":{"id":"x","format":{"provider":"parquet"},"schemaString":"{\"type\":\"struct\",\"fields\":[]}","partitionColumns":[],"configuration":{}}}`)
-		_, err := vacuum.NewPlan(t.Context(), openLocal(t, folder), after(0))
+		_, err := vacuum.NewPlan(t.Context(), tabletest.Local(t, folder), after(0))
 		if refused == "" && err != nil || refused != "" && (err == nil || !strings.Contains(err.Error(), refused)) {
 			t.Errorf("%s: %v", protocol, err)
 		}
@@ -259,7 +260,7 @@ func TestTablesThatAskForMoreThanIsKnownAreNotVacuumed(t *testing.T) {
 // TestAbsolutePathsProtectTheFilesHereThatTheyMayMean has the log name its own files by paths of other spellings.
 func TestAbsolutePathsProtectTheFilesHereThatTheyMayMean(t *testing.T) {
 	folder := t.TempDir()
-	store := openLocal(t, folder)
+	store := tabletest.Local(t, folder)
 	makeCompacted(t, store)
 	name := filepath.Join(folder, "_delta_log", "00000000000000000005.json")
 	state, err := commitlog.New(store).Files(t.Context(), -1)
@@ -285,7 +286,7 @@ func TestAbsolutePathsProtectTheFilesHereThatTheyMayMean(t *testing.T) {
 
 func TestPathThatCannotBeReadStopsTheVacuum(t *testing.T) {
 	folder := t.TempDir()
-	store := openLocal(t, folder)
+	store := tabletest.Local(t, folder)
 	makeCompacted(t, store)
 	writeFile(t, folder, "_delta_log/00000000000000000005.json", `{"add":{"path":"a%2","partitionValues":{"_day":null},"size":1,"modificationTime":0,"dataChange":false}}`)
 	if _, err := run(t.Context(), store, atOnce()); err == nil || !strings.Contains(err.Error(), "nothing is deleted") {

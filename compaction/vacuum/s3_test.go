@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sluicedata/sluice/internal/s3test"
+	"github.com/sluicedata/sluice/internal/tabletest"
 	"github.com/sluicedata/sluice/storage/s3"
 	"github.com/sluicedata/sluice/table"
 )
@@ -34,7 +35,7 @@ func TestTableInS3IsVacuumedInBulkAndYoungOrphansStay(t *testing.T) {
 		t.Fatal(err)
 	}
 	makeCompacted(t, store)
-	rows := rowsOf(t, store, table.Newest)
+	rows := tabletest.Rows(t, store, table.Newest)
 	published := appendRows(t, table.New(store, table.Options{}), 3) // of whom nobody hears again
 	if _, err := store.PutIfAbsent(t.Context(), "orphan.parquet", []byte("x")); err != nil {
 		t.Fatal(err)
@@ -49,7 +50,7 @@ func TestTableInS3IsVacuumedInBulkAndYoungOrphansStay(t *testing.T) {
 	if found := mustRun(t, store, later); found.Orphans.Files != 1 {
 		t.Errorf("a day later: %+v", found)
 	}
-	if diff := cmp.Diff(rows, rowsOf(t, store, table.Newest)); diff != "" {
+	if diff := cmp.Diff(rows, tabletest.Rows(t, store, table.Newest)); diff != "" {
 		t.Error(diff)
 	}
 	if err := published.Abort(t.Context()); err != nil {
