@@ -21,7 +21,7 @@ func (c *chore) Maintain(ctx context.Context) *Maintained {
 		return nil
 	}
 	if c.running {
-		panic("two at a time")
+		panic("two at a time") // which one goroutine cannot do
 	}
 	c.running = true
 	defer func() { c.running = false }()

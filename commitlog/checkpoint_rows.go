@@ -266,7 +266,7 @@ func (w *remover) remove(a *Add) error {
 	return w.sheet.row(w.action)
 }
 
-// actions writes the state's adds and tombstones that are next, at most so many, and says how many there were.
+// write writes the state's adds and tombstones that are next, at most so many, and says how many there were.
 func (f *fileActions) write(ctx context.Context, s *sheet, limit int64) (n int64, err error) {
 	add, remove := f.plan.adder(s), s.remover()
 	for ; n < limit; n++ {

@@ -129,7 +129,7 @@ func (c *cell) int(v *int64) {
 	}
 }
 
-// text takes an empty one as absent.
+// putText takes an empty text as absent.
 func (s *sheet) putText(c *cell, text string) {
 	if text == "" {
 		c.null()

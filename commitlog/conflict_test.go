@@ -59,29 +59,33 @@ func TestWhatATransactionCanFollow(t *testing.T) {
 			for _, when := range []string{"at the put", "known before"} {
 				t.Run(w.name+"/"+name+"/"+when, func(t *testing.T) {
 					s, l := newTable(t)
-					if when == "at the put" {
-						onFirstPut(s, plainly, func() { s.write(1, w.lines...) })
-					} else {
-						s.write(1, w.lines...)
-						if _, err := l.Refresh(context.Background()); err != nil {
-							t.Fatal(err)
-						}
-					}
 					tx.Validate = func(*Head) error { return nil }
-					got, err := l.Commit(context.Background(), tx)
-					if want := strings.Contains(", "+w.lets+",", ", "+name+","); want {
-						if err != nil || got.Version != 2 {
-							t.Errorf("refused: %v, %v", got, err)
-						}
-						return
-					}
-					var conflict *ConflictError
-					if !errors.As(err, &conflict) || conflict.Version != 1 {
-						t.Errorf("got %v, %v", got, err)
-					}
+					commitBehind(t, s, l, when, w.lines, tx, strings.Contains(", "+w.lets+",", ", "+name+","))
 				})
 			}
 		}
+	}
+}
+
+// commitBehind commits a transaction behind version 1, which another writes "at the put" or which is "known before", and which
+// it can follow or not.
+func commitBehind(t *testing.T, s *memStore, l *Log, when string, lines []string, tx Transaction, follows bool) {
+	t.Helper()
+	if when == "at the put" {
+		onFirstPut(s, plainly, func() { s.write(1, lines...) })
+	} else {
+		s.write(1, lines...)
+		if _, err := l.Refresh(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := l.Commit(context.Background(), tx)
+	var conflict *ConflictError
+	switch {
+	case follows && (err != nil || got.Version != 2):
+		t.Errorf("refused: %v, %v", got, err)
+	case !follows && (!errors.As(err, &conflict) || conflict.Version != 1):
+		t.Errorf("got %v, %v", got, err)
 	}
 }
 
@@ -118,24 +122,9 @@ func TestWriteSerializableLetsRowsBeChangedBesideBlindAppends(t *testing.T) {
 					if _, err := l.Commit(context.Background(), tx); err != nil {
 						t.Fatal(err)
 					}
-					if when == "at the put" {
-						onFirstPut(s, plainly, func() { s.write(1, w.lines...) })
-					} else {
-						s.write(1, w.lines...)
-						if _, err := l.Refresh(context.Background()); err != nil {
-							t.Fatal(err)
-						}
-					}
-					got, err := l.Commit(context.Background(), Transaction{Actions: actions, Whole: name == "whole"})
-					if strings.Contains(w.lets, name) {
-						if err != nil || got.Version != 2 || s.newest(t).Info.IsolationLevel != w.level {
-							t.Errorf("refused: %v, %v", got, err)
-						}
-						return
-					}
-					var conflict *ConflictError
-					if !errors.As(err, &conflict) || conflict.Version != 1 {
-						t.Errorf("got %v, %v", got, err)
+					commitBehind(t, s, l, when, w.lines, Transaction{Actions: actions, Whole: name == "whole"}, strings.Contains(w.lets, name))
+					if level := s.newest(t).Info.IsolationLevel; strings.Contains(w.lets, name) && level != w.level {
+						t.Errorf("the commit says %q", level)
 					}
 				})
 			}

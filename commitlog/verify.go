@@ -179,8 +179,7 @@ func (s *State) differences(checkpoint *State) []string {
 	add(other > 0, "%d of its files are not in the table, or have another size", other)
 	add(same < s.Files.Len(), "it lacks %d files that are in the table, or has them with another size", s.Files.Len()-same)
 	p, q := s.Protocol, checkpoint.Protocol
-	add(!p.Equal(q),
-		"its protocol is another one")
+	add(!p.Equal(q), "its protocol is another one")
 	m, n := s.Metadata, checkpoint.Metadata
 	add(m.ID != n.ID || compact(m.SchemaString) != compact(n.SchemaString) || !slices.Equal(m.PartitionColumns, n.PartitionColumns) || !maps.Equal(m.Configuration, n.Configuration),
 		"its metadata is another one")

@@ -113,12 +113,7 @@ func (c *fileCheck) values(ctx context.Context) error {
 	if c.skipValues {
 		return nil
 	}
-	stored := &schema.Type{Kind: schema.Struct}
-	for _, f := range c.snapshot.schema.Fields {
-		if !slices.Contains(c.snapshot.partitions, f.Name) {
-			stored.Fields = append(stored.Fields, f)
-		}
-	}
+	stored := storedColumns(c.snapshot.schema, c.snapshot.partitions)
 	stats := c.file.Stats()
 	columns := stats.columns(stored)
 	whole := *c.file

@@ -25,14 +25,14 @@ func (t *Table) Make(ctx context.Context, c *Create) error {
 		return err
 	}
 	tx := commitlog.Transaction{ReadVersion: commitlog.NoTable}
+	if tx.Actions.Protocol, tx.Actions.Metadata, err = c.actions(t.options.Now()); err != nil {
+		return err
+	}
 	tx.Actions.Info = &commitlog.CommitInfo{
 		Operation: "CREATE TABLE", EngineInfo: t.engine(),
 		OperationParameters: map[string]any{
-			"isManaged": "false", "partitionBy": jsonText(append([]string{}, c.PartitionColumns...)), "properties": jsonText(orNone(c.Properties)),
+			"isManaged": "false", "partitionBy": jsonText(tx.Actions.Metadata.PartitionColumns), "properties": jsonText(tx.Actions.Metadata.Configuration),
 		},
-	}
-	if tx.Actions.Protocol, tx.Actions.Metadata, err = c.actions(t.options.Now()); err != nil {
-		return err
 	}
 	_, err = t.change(ctx, tx)
 	return err
@@ -40,10 +40,3 @@ func (t *Table) Make(ctx context.Context, c *Create) error {
 
 // ErrExists says that there is a table where one was to be made.
 var ErrExists = errors.New("there is a table already")
-
-func orNone(properties map[string]string) map[string]string {
-	if properties == nil {
-		return map[string]string{}
-	}
-	return properties
-}

@@ -205,7 +205,7 @@ func tellOtherwise(t *testing.T, r *rand.Rand, tbl *Table, s *schema.Type, recor
 		file = append(file, body...)
 		store.objects[vectors] = binary.BigEndian.AppendUint32(file, crc32.ChecksumIEEE(body))
 		add.DeletionVector = &commitlog.DeletionVector{StorageType: "u", PathOrInlineDv: "ab^-aqEH.-t@S}K{vb[*k^", Offset: &offset, SizeInBytes: int32(len(body)), Cardinality: 1}
-		if add.Stats = foreignStats(r, s, record); r.IntN(6) == 0 {
+		if add.Stats = foreignStats(t, r, s, record); r.IntN(6) == 0 {
 			add.Stats = ""
 		}
 		tx.Actions.Adds = append(tx.Actions.Adds, add)
@@ -217,7 +217,8 @@ func tellOtherwise(t *testing.T, r *rand.Rand, tbl *Table, s *schema.Type, recor
 
 // foreignStats are those of a writer that cuts timestamps to milliseconds, ignores NaN, writes decimals by way of a double and
 // a float as the shortest number, and leaves out what it likes.
-func foreignStats(r *rand.Rand, t *schema.Type, record arrow.Record) string {
+func foreignStats(tb testing.TB, r *rand.Rand, t *schema.Type, record arrow.Record) string {
+	tb.Helper()
 	low, high, nulls := map[string]any{}, map[string]any{}, map[string]any{}
 	var walk func(t *schema.Type, path []string, low, high, nulls map[string]any)
 	walk = func(t *schema.Type, path []string, low, high, nulls map[string]any) {
@@ -262,7 +263,7 @@ func foreignStats(r *rand.Rand, t *schema.Type, record arrow.Record) string {
 	walk(t, nil, low, high, nulls)
 	b, err := json.Marshal(map[string]any{"numRecords": record.NumRows(), "minValues": low, "maxValues": high, "nullCount": nulls, "tightBounds": false})
 	if err != nil {
-		panic(err)
+		tb.Fatal(err)
 	}
 	return string(b)
 }

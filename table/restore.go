@@ -2,12 +2,10 @@ package table
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/sluicedata/sluice/commitlog"
@@ -118,72 +116,58 @@ func (r *Restore) Nothing() bool {
 	return len(c.Adds)+len(c.Removes)+len(c.Domains) == 0 && c.Metadata == nil && c.Protocol == nil
 }
 
-// checkers is how many files are asked for at a time.
-const checkers = 16
-
 // Check asks the store for each file that is to be added again, and for its deletion vector. The error names those that are gone.
 func (r *Restore) Check(ctx context.Context, s *Snapshot) error {
-	var (
-		running sync.WaitGroup
-		mu      sync.Mutex
-		gone    []string
-		failed  error
-	)
-	adds := make(chan *commitlog.Add)
-	for range checkers {
-		running.Go(func() {
-			for a := range adds {
-				err := s.there(ctx, a)
-				mu.Lock()
-				switch {
-				case errors.Is(err, storage.ErrNotExist):
-					gone = append(gone, a.Path)
-				case err != nil && failed == nil:
-					failed = err
-				}
-				mu.Unlock()
-			}
-		})
-	}
+	var keys, paths []string // one a file, and one a vector
 	for i := range r.Commit.Adds {
-		adds <- &r.Commit.Adds[i]
+		a := &r.Commit.Adds[i]
+		own, err := s.keysOf(a)
+		if err != nil {
+			return err
+		}
+		for _, key := range own {
+			keys, paths = append(keys, key), append(paths, a.Path)
+		}
 	}
-	close(adds)
-	running.Wait()
-	switch {
-	case failed != nil:
-		return failed
-	case len(gone) > 0:
-		slices.Sort(gone)
-		return fmt.Errorf("%d of the %d files that version %d had besides are gone, %s first; they have been vacuumed: restore a later version",
-			len(gone), len(r.Commit.Adds), r.To, gone[0])
+	infos, err := storage.StatAll(ctx, r.table.store, keys)
+	if err != nil {
+		return err
 	}
-	return nil
+	var gone []string
+	for i, info := range infos {
+		if info.Key == "" {
+			gone = append(gone, paths[i])
+		}
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	slices.Sort(gone)
+	gone = slices.Compact(gone)
+	return fmt.Errorf("%d of the %d files that version %d had besides are gone, %s first; they have been vacuumed: restore a later version",
+		len(gone), len(r.Commit.Adds), r.To, gone[0])
 }
 
-// there asks for a file, and for its deletion vector.
-func (s *Snapshot) there(ctx context.Context, a *commitlog.Add) error {
+// keysOf are where a file lies, and the file of its deletion vector if it has one.
+func (s *Snapshot) keysOf(a *commitlog.Add) ([]string, error) {
 	paths := []string{a.Path}
 	if a.DeletionVector != nil {
 		vector, err := a.DeletionVector.Path()
 		if err != nil {
-			return err
+			return nil, err
 		}
-		paths = append(paths, vector)
-	}
-	for _, path := range paths {
-		if path == "" { // a vector in the log
-			continue
-		}
-		key, err := s.key(path)
-		if err == nil {
-			_, err = s.table.store.Stat(ctx, key)
-		}
-		if err != nil {
-			return err
+		if vector != "" { // else it is in the log
+			paths = append(paths, vector)
 		}
 	}
-	return nil
+	keys := make([]string, len(paths))
+	for i, path := range paths {
+		var err error
+		if keys[i], err = s.key(path); err != nil {
+			return nil, err
+		}
+	}
+	return keys, nil
 }
 
 // Put puts the commit, and returns its version. Whoever changes files or the table itself meanwhile makes it fail with a

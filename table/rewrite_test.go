@@ -201,19 +201,19 @@ func TestFilesOfOthersAreRewrittenRowForRow(t *testing.T) {
 		tbl := New(store, Options{})
 		snap, err := tbl.Snapshot(t.Context(), Newest)
 		if err != nil || snap.State().Files.Len() == 0 {
-			t.Skip("not read, or empty: ", err)
+			t.Skip("nothing to rewrite: the table is empty, or is refused, as docs/conformance.md has it: ", err)
 		}
 		byPartition := map[string][]File{}
 		rows := int64(0)
 		for f := range snap.Files() {
 			if rows += f.Rows; rows > 20_000 {
-				t.Skip("others are smaller")
+				t.Skip("it takes long, and the other tables have all that it has")
 			}
 			byPartition[snap.PartitionOf(&f)] = append(byPartition[snap.PartitionOf(&f)], f)
 		}
 		before, err := rowsOf(t, snap)
 		if err != nil {
-			t.Skip("its rows are not read: ", err)
+			t.Skip("nothing to compare: its rows are refused, as docs/conformance.md has it: ", err)
 		}
 		for _, files := range byPartition {
 			snap, err := tbl.Snapshot(t.Context(), Newest)
@@ -221,11 +221,11 @@ func TestFilesOfOthersAreRewrittenRowForRow(t *testing.T) {
 				t.Fatal(err)
 			}
 			if _, err := snap.Rewrite(&files[0]); err != nil {
-				t.Skip("never written: ", err)
+				t.Skip("the table is refused for writing: ", err)
 			}
 			r := rewriteOf(t, snap, newest(snap, files))
 			if _, err := r.Commit(t.Context()); errors.As(err, new(*commitlog.UnsupportedError)) {
-				t.Skip(err)
+				t.Skip("the table is refused for writing: ", err)
 			} else if err != nil {
 				t.Fatal(err)
 			}
@@ -245,7 +245,7 @@ func TestFilesOfOthersAreRewrittenRowForRow(t *testing.T) {
 		rewritten++
 	})
 	t.Logf("%d tables rewritten", rewritten)
-	if rewritten < 50 {
+	if rewritten < 140 {
 		t.Errorf("only %d tables could be rewritten", rewritten)
 	}
 }

@@ -2,27 +2,25 @@ package vacuum
 
 import (
 	"context"
-	"errors"
-	"sync"
 
 	"github.com/sluicedata/sluice/commitlog"
 	"github.com/sluicedata/sluice/storage"
 )
-
-// statters is how many files are asked for at a time.
-const statters = 16
 
 // removed calls fn for the files that commits in the log have removed, that no version needs and that are still there. Each
 // is asked for. A file of an absolute path is left to a full vacuum.
 func (p *Plan) removed(ctx context.Context, fn func(storage.Info, Use) error) error {
 	var keys []string
 	flush := func() error {
-		files, err := statAll(ctx, p.store, keys)
+		infos, err := storage.StatAll(ctx, p.store, keys)
 		if err != nil {
 			return err
 		}
 		keys = keys[:0]
-		for _, info := range files {
+		for _, info := range infos {
+			if info.Key == "" {
+				continue // it is gone already
+			}
 			if err := fn(info, Removed); err != nil {
 				return err
 			}
@@ -66,28 +64,4 @@ func ownKeys(r *commitlog.Remove) []string {
 		}
 	}
 	return own
-}
-
-// statAll describes the objects of some keys, those that are there.
-func statAll(ctx context.Context, store storage.Store, keys []string) ([]storage.Info, error) {
-	infos, errs := make([]storage.Info, len(keys)), make([]error, len(keys))
-	var workers sync.WaitGroup
-	for first := range min(statters, len(keys)) {
-		workers.Go(func() {
-			for i := first; i < len(keys); i += statters {
-				infos[i], errs[i] = store.Stat(ctx, keys[i])
-			}
-		})
-	}
-	workers.Wait()
-	var there []storage.Info
-	for i, err := range errs {
-		switch {
-		case err == nil:
-			there = append(there, infos[i])
-		case !errors.Is(err, storage.ErrNotExist):
-			return nil, err
-		}
-	}
-	return there, nil
 }

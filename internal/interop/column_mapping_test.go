@@ -29,20 +29,8 @@ func TestForeignReadersReadTablesWithColumnMapping(t *testing.T) {
 	var tables []Table
 	for _, mode := range []string{"name", "id"} {
 		path := filepath.Join(t.TempDir(), mode)
-		written := table.New(local.New(path), table.Options{})
-		for i, record := range records {
-			a, err := written.Begin(t.Context(), &table.Create{Schema: columns, Properties: map[string]string{"delta.columnMapping.mode": mode}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := a.Write(t.Context(), record); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := a.Commit(t.Context(), table.Batch{ID: int64(i)}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		compact(t, written)
+		writeTable(t, path, &table.Create{Schema: columns, Properties: map[string]string{"delta.columnMapping.mode": mode}}, records)
+		compact(t, path)
 		tables = append(tables, Table{Path: path, Versions: map[int64]Content{0: contentOf(t, arrowSchema, records[0]), 1: both, 2: both}})
 	}
 	Check(t, tables...)
@@ -59,29 +47,17 @@ func TestDeltaRSReadsPartitionsUnderColumnMapping(t *testing.T) {
 	}
 	record := randomRecord(rand.New(rand.NewPCG(12, 12)), arrowSchema, 60)
 	path := filepath.Join(t.TempDir(), "partitioned")
-	written := table.New(local.New(path), table.Options{})
 	create := &table.Create{Schema: columns, PartitionColumns: []string{"b", "d"}, Properties: map[string]string{"delta.columnMapping.mode": "name"}}
-	for batch := range int64(2) {
-		a, err := written.Begin(t.Context(), create)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := a.Write(t.Context(), record); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := a.Commit(t.Context(), table.Batch{ID: batch}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	compact(t, written)
+	writeTable(t, path, create, []arrow.Record{record, record})
+	compact(t, path)
 	tables := []Table{{Path: path, Versions: map[int64]Content{2: contentOf(t, arrowSchema, record, record)}}}
 	check(t, venv, []string{"deltalake"}, tables)
 	CheckOnDemand(t, "spark", tables...)
 }
 
-func compact(t *testing.T, of *table.Table) {
+func compact(t *testing.T, path string) {
 	t.Helper()
-	snap, err := of.Snapshot(t.Context(), table.Newest)
+	snap, err := table.New(local.New(path), table.Options{}).Snapshot(t.Context(), table.Newest)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,11 +2,8 @@ package files
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"github.com/sluicedata/sluice/offsetlog"
 	"github.com/sluicedata/sluice/source"
@@ -69,41 +66,22 @@ func (s *Source) pick(limits source.Limits) []candidate {
 
 func exceeds(n, limit int64) bool { return limit > 0 && n > limit }
 
-// unchanged tells whether files of an earlier listing are still what they were. It asks for several at once: in a bucket each
-// is a request.
+// unchanged tells whether files of an earlier listing are still what they were.
 func (s *Source) unchanged(ctx context.Context, chosen []candidate) (bool, error) {
-	var asked atomic.Int64
-	var changed atomic.Bool
-	var asking sync.WaitGroup
-	errs := make([]error, min(atOnce, len(chosen)))
-	for i := range errs {
-		asking.Go(func() {
-			for errs[i] == nil && !changed.Load() {
-				k := asked.Add(1) - 1
-				if k >= int64(len(chosen)) {
-					return
-				}
-				var same bool
-				if same, errs[i] = s.isUnchanged(ctx, chosen[k]); !same {
-					changed.Store(true)
-				}
-			}
-		})
+	keys := make([]string, len(chosen))
+	for i, c := range chosen {
+		keys[i] = c.key
 	}
-	asking.Wait()
-	return !changed.Load(), errors.Join(errs...)
-}
-
-func (s *Source) isUnchanged(ctx context.Context, c candidate) (bool, error) {
-	info, err := s.store.Stat(ctx, c.key)
-	switch {
-	case errors.Is(err, storage.ErrNotExist):
-		return false, nil
-	case err != nil:
+	infos, err := storage.StatAll(ctx, s.store, keys)
+	if err != nil {
 		return false, fmt.Errorf("list %s: %w", s.names.partition(s.glob.pattern), err)
-	default:
-		return versionOf(info) == c.version, nil
 	}
+	for i, c := range chosen {
+		if infos[i].Key == "" || versionOf(infos[i]) != c.version {
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 func (s *Source) planned(chosen []candidate) source.Planned {
