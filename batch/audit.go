@@ -65,9 +65,9 @@ func NewAudit(pipeline string) *AuditReport {
 	}
 }
 
-// Commit checks one version: that no file is added that is there already (one that was removed may come back, by a restore); and, if it is the pipeline's, that its batches follow the last
-// one's, that each range begins where the last one of its partition ended, and that the files hold the rows that the
-// record counts.
+// Commit checks one version: that no file is added that is there already (one that was removed may come back, by a restore); and,
+// if it is the pipeline's, that its batches follow the last one's, that each range begins where the last one of its partition
+// ended, and that the files hold the rows that the record counts.
 func (a *AuditReport) Commit(v CommitView) {
 	if a.Versions == 0 {
 		a.From = v.Version

@@ -9,10 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/spf13/cobra"
 
-	"github.com/sluicedata/sluice/format/json"
 	"github.com/sluicedata/sluice/schema"
 	"github.com/sluicedata/sluice/table"
 )
@@ -70,27 +68,17 @@ func versionArgument(ctx context.Context, path, text string) (*table.Snapshot, e
 
 func printRowsOf(ctx context.Context, w io.Writer, from, to *table.Snapshot, d *table.Difference) error {
 	buffered := bufio.NewWriterSize(w, 1<<16)
-	var line []byte
-	print := func(s *table.Snapshot, files []table.File, sign byte) error {
+	print := func(s *table.Snapshot, files []table.File, sign string) error {
 		for i := range files {
-			err := s.ScanFile(ctx, &files[i], func(rows arrow.Record) error {
-				for i := range int(rows.NumRows()) {
-					line = append(json.AppendRow(append(line[:0], sign), rows, i), '\n')
-					if _, err := buffered.Write(line); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
-			if err != nil {
+			if err := s.ScanFile(ctx, &files[i], ndjson(buffered, sign)); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	err := print(from, d.Removed, '-')
+	err := print(from, d.Removed, "-")
 	if err == nil {
-		err = print(to, d.Added, '+')
+		err = print(to, d.Added, "+")
 	}
 	return errors.Join(err, buffered.Flush())
 }

@@ -107,17 +107,22 @@ func (c *scanning) tell() {
 // scanTo writes rows as NDJSON.
 func scanTo(ctx context.Context, s *table.Snapshot, options table.ScanOptions, w io.Writer) error {
 	buffered := bufio.NewWriterSize(w, 1<<16)
+	err := s.Scan(ctx, options, ndjson(buffered, ""))
+	return errors.Join(err, buffered.Flush())
+}
+
+// ndjson writes rows as NDJSON, each behind a prefix.
+func ndjson(w io.Writer, prefix string) func(arrow.Record) error {
 	var line []byte
-	err := s.Scan(ctx, options, func(rows arrow.Record) error {
+	return func(rows arrow.Record) error {
 		for i := range int(rows.NumRows()) {
-			line = append(json.AppendRow(line[:0], rows, i), '\n')
-			if _, err := buffered.Write(line); err != nil {
+			line = append(json.AppendRow(append(line[:0], prefix...), rows, i), '\n')
+			if _, err := w.Write(line); err != nil {
 				return err
 			}
 		}
 		return nil
-	})
-	return errors.Join(err, buffered.Flush())
+	}
 }
 
 // scanToFile writes a Parquet file, which gets its name only when it is whole.

@@ -132,11 +132,7 @@ func showTable(path string, s *table.Snapshot) (any, func(io.Writer), error) {
 		}
 		v.Files++
 		v.Bytes += f.Size
-		if f.Rows < 0 || v.Rows < 0 {
-			v.Rows = -1
-			continue
-		}
-		v.Rows += f.Rows
+		v.Rows = plus(v.Rows, f.Rows)
 	}
 	for id, app := range state.Apps {
 		v.Pipelines = append(v.Pipelines, appView{id, app.Batch, app.Version})
