@@ -13,8 +13,8 @@ func TestFilesThatGetSmallAreSaid(t *testing.T) {
 		bytes   int64 // of a commit
 		said    string
 	}{
-		"small ones":              {50, 1, 12_345, "50 commits made 50 of 12 kB on average, and it is to have files of 160 MB"},
-		"small in many":           {70, 4, 4_000_000, "50 commits made 200 of 1000 kB"},
+		"small ones":              {50, 1, 12_345, "50 commits made 50 of 12.3 kB on average, and it is to have files of 160 MB"},
+		"small in many":           {70, 4, 4_000_000, "50 commits made 200 of 1000.0 kB"},
 		"too few to tell":         {49, 1, 1000, ""},
 		"large enough":            {80, 1, 10_000_000, ""},
 		"positions without files": {80, 0, 0, ""},
