@@ -91,9 +91,11 @@ func (w *walker) batch(raw []byte) error {
 	}
 	covered := b.attributes&transactional != 0 && w.aborted.covers(b.producer, b.first)
 	switch {
-	case b.attributes&control != 0 && covered:
-		err = w.marker(b)
-	case b.attributes&control == 0 && !covered:
+	case b.attributes&control != 0:
+		err = w.marker(b, covered)
+	case covered:
+		_, err = w.check(b)
+	default:
 		err = w.take(b)
 	}
 	if err == nil {
@@ -143,10 +145,22 @@ func (w *walker) body(b batch) ([]byte, error) {
 	return inflated[from:], nil
 }
 
-// marker ends a transaction, if it is an aborted one: its only record's key holds a version and a type, which is 0.
-func (w *walker) marker(b batch) error {
-	body, err := w.body(b)
+// check reads the records of a batch, and takes none of them in. The bytes that it returns are there until the next batch is read.
+func (w *walker) check(b batch) (body []byte, err error) {
+	inflated := len(w.records.inflated)
+	body, err = w.body(b)
+	w.records.inflated = w.records.inflated[:inflated]
 	if err != nil {
+		return nil, err
+	}
+	return body, w.each(b, body, false)
+}
+
+// marker reads a control batch. Where the producer's transaction was aborted it ends that one, if it says so: the key of its only record
+// holds a version and a type, which is 0.
+func (w *walker) marker(b batch, aborted bool) error {
+	body, err := w.check(b)
+	if err != nil || !aborted {
 		return err
 	}
 	c := cursor{b: body}
@@ -169,7 +183,7 @@ func (w *walker) take(b batch) error {
 	r := w.records
 	r.grow(min(b.count, len(body)/smallestRecord))
 	before, bytes := r.len(), r.bytes
-	if err := w.each(b, body); err != nil {
+	if err := w.each(b, body, true); err != nil {
 		r.cut(before)
 		r.bytes = bytes
 		return err
@@ -177,8 +191,8 @@ func (w *walker) take(b batch) error {
 	return nil
 }
 
-// each reads the records of a batch one by one.
-func (w *walker) each(b batch, body []byte) error {
+// each reads the records of a batch one by one, and takes them in if they are wanted.
+func (w *walker) each(b batch, body []byte, wanted bool) error {
 	c := cursor{b: body}
 	previous := b.first - 1
 	for range b.count {
@@ -199,11 +213,11 @@ func (w *walker) each(b batch, body []byte) error {
 		if b.attributes&logAppendTime != 0 {
 			time = b.maxTime
 		}
-		wanted := offset >= w.next
-		if wanted {
+		taken := wanted && offset >= w.next
+		if taken {
 			w.records.add(offset, time, key, value)
 		}
-		if err := w.headers(&c, wanted); err != nil {
+		if err := w.headers(&c, taken); err != nil {
 			return err
 		}
 		if int64(c.at) != end {

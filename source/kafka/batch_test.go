@@ -219,6 +219,7 @@ func TestFaultsInABatch(t *testing.T) {
 		{"too short", negative},
 		{"too short", join(make([]byte, 11), []byte{40}, make([]byte, 4), []byte{2}, make([]byte, 40))},
 		{"end too early", good().with(func(b *wireBatch) { b.NumRecords = 1 }).raw()},
+		{"end too early", good().with(func(b *wireBatch) { b.NumRecords, b.Attributes = 1, b.Attributes|control }).raw()},
 		{"2 bytes are left behind its 2 records", good().with(func(b *wireBatch) { b.trailer = []byte{0, 0} }).raw()},
 		{"left behind its 1 records", good().with(func(b *wireBatch) { b.NumRecords = -1 }).raw()},
 		{"-1 records cannot be", good().with(func(b *wireBatch) { b.NumRecords = -3 }).raw()},
