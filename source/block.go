@@ -6,7 +6,7 @@ import "sync/atomic"
 // that got it returns, or, if that has called Retain, until Release is called as often as Retain was.
 type Block struct {
 	Partition string   // as in Range
-	Values    [][]byte // one a record; nil for a Kafka tombstone. What follows in memory is another's: nothing may be appended
+	Values    [][]byte // one a record; nil for a Kafka tombstone. What follows in memory may be read, and is another's: nothing may be appended
 	Positions []int64  // one a record: Kafka offset, or line in the file, from 1
 	Faults    []Fault  // records that the source or the framing knows to be bad, by index; usually none
 	Bytes     int64    // source bytes behind this block (compressed size of a file's part is not known: decoded bytes)

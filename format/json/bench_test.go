@@ -57,7 +57,19 @@ func repeat(n int, record func(i int) string) *source.Block {
 	for i := range records {
 		records[i] = record(i)
 	}
-	return block(records...)
+	return lines(records...)
+}
+
+// lines are records as a file has them, one behind another.
+func lines(records ...string) *source.Block {
+	b := block(records...)
+	memory := []byte(strings.Join(records, "\n") + "\n" + strings.Repeat("\x00", 16))
+	at := 0
+	for i, r := range records {
+		b.Values[i] = memory[at : at+len(r)]
+		at += len(r) + 1
+	}
+	return b
 }
 
 const wide = 200

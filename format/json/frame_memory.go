@@ -29,7 +29,7 @@ func (m *frameMemory) window(size int) *window {
 		w, _ = m.windows.Get().(*window)
 	}
 	if w == nil {
-		w = &window{text: make([]byte, size), memory: m}
+		w = &window{text: make([]byte, size, size+padding), memory: m}
 	}
 	w.holders.Store(1)
 	return w

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math/bits"
-	"slices"
 	"unicode/utf8"
 	"unsafe"
 )
@@ -12,15 +11,17 @@ import (
 // MaxDepth is how deep arrays and objects of a record may nest.
 const MaxDepth = 512
 
-// padding is the number of zero bytes behind a record in the scanner's buffer. A zero byte stands nowhere in JSON, so that
-// every scan ends there without a check of its own, and eight bytes can be loaded at any position of the record.
+// padding is the number of bytes behind a record in the scanner's buffer that may be read, so that eight or sixteen can be loaded at any
+// position of the record. The first of them stops every scan without a check of its own; see stops.
 const padding = 16
 
 // scanner walks over the bytes of one record. Its methods take a position and return the one behind what they have read,
 // or a negative one after they have set the reason.
 type scanner struct {
-	buf   []byte // the record and the padding
-	end   int    // of the record in buf
+	buf   []byte // the record and the padding, where they came or in own
+	own   []byte
+	spans bool // guesses may go over the end of a line
+	end   int  // of the record in buf
 	depth int
 	text  []byte // the last string that had escapes, decoded
 	high  uint64 // the words of all strings of the record, in one: without a high bit they are ASCII
@@ -39,17 +40,22 @@ func (s *scanner) load(record []byte) int {
 	if n == 0 {
 		return s.refuse("empty value")
 	}
-	if n+padding > cap(s.buf) {
-		s.buf = slices.Grow(s.buf[:0], n+padding)
+	if n+padding <= cap(record) && !s.spans && stops(record[:n+1][n]) {
+		s.buf, s.end = record[:n+padding], n
+	} else {
+		s.own = append(append(s.own[:0], record...), make([]byte, padding)...)
+		s.buf, s.end = s.own, n
 	}
-	s.buf, s.end = s.buf[:n+padding], n
-	copy(s.buf, record)
-	*(*[padding]byte)(s.buf[n:]) = [padding]byte{}
 	if record[0] == '{' {
 		return 0
 	}
 	return s.begin()
 }
+
+// stops says whether every scan ends at the byte, where it stands behind a record: a zero byte stands nowhere in JSON, and the end of a line
+// not in strings, numbers and words; space says where it ends among what lies between those. Records of most files and topics have such
+// a byte behind them in the memory that they came in, and are read there.
+func stops(c byte) bool { return c == 0 || c == '\n' || c == '\r' }
 
 // begin returns the position of the record's value, wherever it stands.
 func (s *scanner) begin() int {
@@ -124,7 +130,7 @@ func (s *scanner) found(p int) string {
 }
 
 func (s *scanner) space(p int) int {
-	for s.buf[p] <= ' ' && isSpace(s.buf[p]) {
+	for s.buf[p] <= ' ' && isSpace(s.buf[p]) && p < s.end {
 		p++
 	}
 	return p

@@ -1,6 +1,9 @@
 package json
 
-import "strconv"
+import (
+	"bytes"
+	"strconv"
+)
 
 // value gives the value at p to the node's takers.
 func (d *Decoder) value(n *node, p int) int {
@@ -202,7 +205,9 @@ func (d *Decoder) name(m *members, previous *field, p int) (*field, int) {
 		return nil, p
 	}
 	previous.next[0], previous.next[1] = previous.next[1], previous.next[0]
-	previous.next[0].learn(f, d.buf[from:p])
+	raw := d.buf[from:p]
+	previous.next[0].learn(f, raw)
+	d.spans = d.spans || bytes.ContainsAny(raw, "\r\n")
 	return f, p
 }
 
