@@ -17,7 +17,7 @@ const (
 // What they are unless the table says otherwise, in bytes.
 const (
 	defaultTargetSize = 128 << 20
-	groupBytes        = 64 << 20
+	groupBytes        = 16 << 20 // written at once: small enough that who decodes is not held up
 	filePageBytes     = 1 << 20
 )
 
