@@ -41,7 +41,7 @@ BENCH   ?=
 NOT_IN_CI := test "$$CI" != true
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test chaos bench profile readers kafka s3 lint fmt fuzz cross vuln clean
+.PHONY: help build demo test packages programs chaos bench profile readers kafka s3 lint fmt fuzz cross vuln clean
 
 help: ## print the targets
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,9 +53,15 @@ demo: build ## build, then run a pipeline over a landing folder and show the tab
 	PATH="$(CURDIR)/bin:$$PATH" examples/quickstart.sh
 
 test: readers kafka s3 ## all tests, with the race detector but for those of whole programs; installs what they need into .cache
+	@$(MAKE) --no-print-directory -j2 --output-sync=line packages programs
+
+# The two halves of test. Most of what programs does is to wait, so that they go side by side.
+packages:
 	$(GO) test -race -parallel $(PARALLEL) -timeout $(TIMEOUT) $$($(GO) list ./... | grep -v internal/proof)
 	CGO_ENABLED=0 $(GO) test -run 'Codec|Zstd|ForeignTables|DictionaryEnds|TenThousand|TargetSize|Pruning' ./table # zstd without C, and what takes long with -race
 	$(GO) test -timeout $(TIMEOUT) -run 'WhereverTheProcessDies|WhereverTheNetworkFails|RecoveryDies|RequestsOfABatch' ./pipeline # every crash point and the longest log; with -race only some
+
+programs:
 	$(GO) test -parallel $(PARALLEL) -timeout $(TIMEOUT) ./internal/proof # what it tests are programs, which have no race detector
 
 chaos: readers kafka s3 ## every fault against the real program and real servers, for CHAOS (1h), by SEED
