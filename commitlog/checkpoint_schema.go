@@ -7,16 +7,10 @@ import (
 )
 
 // checkpointNode is the Parquet schema of a log checkpoint: a row is one action, in the column of its name ("Checkpoint
-// Schema"). All that can be null is optional, as Spark writes it. files says that the adds and removes are in it, others that the
-// rest is; a V2 checkpoint has the columns of its own as well.
-func (p *checkpointPlan) checkpointNode(files, others bool) parquet.Node {
-	root := parquet.Group{}
-	if files {
-		root["add"], root["remove"] = p.addNode(), removeNode()
-	}
-	if !others {
-		return root
-	}
+// Schema"). All that can be null is optional, as Spark writes it. Spark reads no checkpoint without the columns of adds and removes,
+// even where all of these are in sidecars. A V2 checkpoint has the columns of its own as well.
+func (p *checkpointPlan) checkpointNode() parquet.Node {
+	root := p.sidecarNode()
 	root["protocol"] = members(parquet.Group{
 		"minReaderVersion": intNode(schema.Integer), "minWriterVersion": intNode(schema.Integer),
 		"readerFeatures": listNode(), "writerFeatures": listNode(),
@@ -33,6 +27,11 @@ func (p *checkpointPlan) checkpointNode(files, others bool) parquet.Node {
 		root["sidecar"] = members(parquet.Group{"path": textNode(), "sizeInBytes": intNode(schema.Long), "modificationTime": intNode(schema.Long)})
 	}
 	return root
+}
+
+// sidecarNode is the Parquet schema of a sidecar, which has adds and removes alone.
+func (p *checkpointPlan) sidecarNode() parquet.Group {
+	return parquet.Group{"add": p.addNode(), "remove": removeNode()}
 }
 
 func (p *checkpointPlan) addNode() parquet.Node {

@@ -188,7 +188,7 @@ func (l *Log) writeCheckpoint(ctx context.Context, p *checkpointPlan, done *Chec
 	}
 	done.Sidecars = len(sidecars)
 	return l.writeSheet(ctx, key, done, func(w io.Writer) (int64, error) {
-		s := newSheet(w, p.checkpointNode(len(sidecars) == 0, true))
+		s := newSheet(w, p.checkpointNode())
 		if err := p.others(s, p.state, sidecars); err != nil {
 			return 0, err
 		}
@@ -207,7 +207,7 @@ func (l *Log) writeSidecar(ctx context.Context, files *fileActions, done *Checkp
 	var n int64
 	before := done.Bytes
 	err := l.writeSheet(ctx, sidecarDir+name, done, func(w io.Writer) (_ int64, err error) {
-		s := newSheet(w, files.plan.checkpointNode(true, false))
+		s := newSheet(w, files.plan.sidecarNode())
 		if n, err = files.write(ctx, s, sidecarActions); err == nil {
 			err = s.close()
 		}

@@ -1,6 +1,7 @@
 package commitlog
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/parquet-go/parquet-go"
 
 	"github.com/sluicedata/sluice/storage/local"
 )
@@ -177,5 +179,43 @@ func TestLogCheckpointsSayWhatTheCommitsSaid(t *testing.T) {
 				t.Errorf("the commit after: %+v, %v", h, err)
 			}
 		})
+	}
+}
+
+// TestCheckpointWithSidecarsHasTheColumnsOfFilesAllTheSame is for Spark, which reads no other.
+func TestCheckpointWithSidecarsHasTheColumnsOfFilesAllTheSame(t *testing.T) {
+	f := everyTable(t, modernProtocol, `"delta.checkpointPolicy":"v2",`)
+	var adds []string
+	for i := range inlineActions + 1 {
+		adds = append(adds, lineAdd(fmt.Sprint("file ", i)))
+	}
+	f.commit(3, adds...)
+	want := f.state(3)
+	l := f.log()
+	l.now = func() time.Time { return time.UnixMilli(1000).Add(deletedFileRetention) }
+	done, err := l.Checkpoint(context.Background())
+	if err != nil || done.Sidecars != 1 {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	names, err := filepath.Glob(f.path("00000000000000000003.checkpoint.*.parquet"))
+	if err != nil || len(names) != 1 {
+		t.Fatalf("%v, %v", names, err)
+	}
+	text, err := os.ReadFile(names[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := parquet.OpenFile(bytes.NewReader(text), int64(len(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, column := range []string{"add", "remove"} {
+		if file.Root().Column(column) == nil {
+			t.Errorf("no column %s", column)
+		}
+	}
+	f.removeCommits(3)
+	if diff := sameState(want, f.state(3)); diff != "" {
+		t.Error(diff)
 	}
 }
