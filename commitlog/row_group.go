@@ -13,16 +13,16 @@ import (
 
 // rowGroup is a part of a log checkpoint in Parquet: rows of which each has one action, in the column of its name.
 type rowGroup struct {
+	file    *parquetfile.File
+	index   int
 	root    *parquet.Column
-	chunks  []parquet.ColumnChunk
 	meta    []format.ColumnChunk
 	rows    int64
 	cursors []*parquetfile.Cursor
 }
 
-func newRowGroup(file *parquet.File, i int) *rowGroup {
-	group := file.RowGroups()[i]
-	return &rowGroup{root: file.Root(), chunks: group.ColumnChunks(), meta: file.Metadata().RowGroups[i].Columns, rows: group.NumRows()}
+func newRowGroup(file *parquetfile.File, i int) *rowGroup {
+	return &rowGroup{file: file, index: i, root: file.Root(), meta: file.Metadata().RowGroups[i].Columns, rows: file.RowGroups()[i].NumRows()}
 }
 
 func (g *rowGroup) close() error {
@@ -60,7 +60,7 @@ func (g *rowGroup) leafOf(c *parquet.Column) *leaf {
 	if m := &g.meta[c.Index()].MetaData; m.NumValues == m.Statistics.NullCount && c.MaxRepetitionLevel() == 0 {
 		return nil
 	}
-	cursor := parquetfile.NewCursor(g.chunks[c.Index()])
+	cursor := g.file.Cursor(g.index, c.Index())
 	g.cursors = append(g.cursors, cursor)
 	return &leaf{cursor, c.MaxDefinitionLevel()}
 }

@@ -10,7 +10,9 @@ import (
 // Cursor walks over the values of one leaf in one row group. Pages are not given back to parquet-go's pool, so that values
 // stay as they are until the next row group.
 type Cursor struct {
-	chunk  parquet.ColumnChunk
+	file        *File
+	group, leaf int
+
 	pages  parquet.Pages
 	values parquet.ValueReader // of the page; nil before the first and after the last
 	buffer []parquet.Value
@@ -21,9 +23,9 @@ type Cursor struct {
 
 const cursorValues = 1024
 
-// NewCursor begins before the first value. It reads nothing.
-func NewCursor(chunk parquet.ColumnChunk) *Cursor {
-	return &Cursor{chunk: chunk, buffer: make([]parquet.Value, cursorValues)}
+// Cursor begins before the first value of the leaf of an index, in a row group. It reads nothing.
+func (f *File) Cursor(group, leaf int) *Cursor {
+	return &Cursor{file: f, group: group, leaf: leaf, buffer: make([]parquet.Value, cursorValues)}
 }
 
 // Peek makes sure that there is a value at the front; false at the end of the row group.
@@ -38,7 +40,11 @@ func (c *Cursor) Peek() (bool, error) {
 
 func (c *Cursor) fill() error {
 	if c.pages == nil {
-		c.pages = c.chunk.Pages()
+		pages, err := c.file.pages(c.group, c.leaf)
+		if err != nil {
+			return err
+		}
+		c.pages = pages
 	}
 	if c.values == nil {
 		page, err := c.pages.ReadPage()

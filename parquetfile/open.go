@@ -5,36 +5,56 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 )
 
+// File is a Parquet file that is open.
+type File struct {
+	*parquet.File
+	object io.ReaderAt
+	twin   *parquet.File // that its pages are read by; nil when it is the file itself
+}
+
 // Open reads the footer of a file of size bytes. Errors are of the file's content, or of its reader.
-func Open(object io.ReaderAt, size int64) (file *parquet.File, err error) {
+func Open(object io.ReaderAt, size int64) (file *File, err error) {
 	defer Recover(&err)
 	if err := checkFooter(object, size); err != nil {
 		return nil, err
 	}
-	if file, err = parquet.OpenFile(object, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true)); err != nil {
+	file = &File{object: object}
+	if file.File, err = parquet.OpenFile(object, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true)); err != nil {
 		return nil, err
 	}
-	return file, checkCodecs(file)
+	file.twin, err = lz4Twin(file.File)
+	return file, err
 }
 
-// checkCodecs refuses LZ4_RAW: parquet-go gives back other memory than it has decoded into when a page is compressed to
-// more than a third.
-func checkCodecs(file *parquet.File) error {
-	for _, g := range file.Metadata().RowGroups {
-		for _, c := range g.Columns {
-			if c.MetaData.Codec == format.Lz4Raw {
-				return fmt.Errorf("column %s is compressed by LZ4_RAW, which cannot be read; have the engine that wrote the file rewrite it with another codec",
-					strings.Join(c.MetaData.PathInSchema, "."))
-			}
-		}
+// Chunk is what the footer says of a column's pages in a row group, and where in the file they are.
+func (f *File) Chunk(group, column int) (m *format.ColumnMetaData, start, size int64, err error) {
+	m = &f.Metadata().RowGroups[group].Columns[column].MetaData
+	start, size = m.DataPageOffset, m.TotalCompressedSize
+	if m.DictionaryPageOffset > 0 {
+		start = min(start, m.DictionaryPageOffset)
 	}
-	return nil
+	if start < 0 || size < 0 || start > f.Size() || size > f.Size()-start {
+		return nil, 0, 0, ErrDamaged
+	}
+	return m, start, size, nil
+}
+
+// pages begins in front of a column's pages in a row group.
+func (f *File) pages(group, column int) (parquet.Pages, error) {
+	if f.twin == nil {
+		return f.RowGroups()[group].ColumnChunks()[column].Pages(), nil
+	}
+	m, start, size, err := f.Chunk(group, column)
+	if err != nil {
+		return nil, err
+	}
+	chunk := f.twin.RowGroups()[group].ColumnChunks()[column].(*parquet.FileColumnChunk)
+	return chunk.PagesFrom(newPlainChunk(f.object, start, size, m.Codec)), nil
 }
 
 // checkFooter holds the footer's length against the file's before anything is allocated for it.

@@ -27,14 +27,15 @@ type source struct {
 
 // sources makes the cursors that a row group's leaves are read with.
 type sources struct {
-	group   parquet.RowGroup
+	file    *parquetfile.File
+	group   int
 	cursors map[int]*parquetfile.Cursor // by leaf
 }
 
 func (s *sources) cursor(leaf *parquet.Column) *parquetfile.Cursor {
 	c := s.cursors[leaf.Index()]
 	if c == nil {
-		c = parquetfile.NewCursor(s.group.ColumnChunks()[leaf.Index()])
+		c = s.file.Cursor(s.group, leaf.Index())
 		s.cursors[leaf.Index()] = c
 	}
 	return c

@@ -2,11 +2,13 @@ package table
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/klauspost/compress/s2"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
+	"github.com/pierrec/lz4/v4"
 )
 
 // Properties that say how a table's data files are written.
@@ -36,12 +38,14 @@ func codecOf(properties map[string]string, zstd compressor) (codec, error) {
 		return codec{fastSnappy{}, ".snappy"}, nil
 	case "zstd":
 		return codec{zstd, ".zstd"}, nil
+	case "lz4_raw", "lz4raw": // as Parquet and as Spark call it
+		return codec{lz4Codec{}, ".lz4raw"}, nil
 	case "gzip":
 		return codec{&parquet.Gzip, ".gz"}, nil
 	case "uncompressed", "none":
 		return codec{&parquet.Uncompressed, ""}, nil
 	default:
-		return codec{}, fmt.Errorf("table property %s is %q; set it to snappy, zstd, gzip or uncompressed", codecProperty, name)
+		return codec{}, fmt.Errorf("table property %s is %q; set it to snappy, zstd, lz4_raw, gzip or uncompressed", codecProperty, name)
 	}
 }
 
@@ -65,4 +69,14 @@ type fastSnappy struct{}
 func (fastSnappy) CompressionCodec() format.CompressionCodec { return format.Snappy }
 func (fastSnappy) Encode(dst, src []byte) ([]byte, error) {
 	return s2.EncodeSnappy(dst[:cap(dst)], src), nil
+}
+
+// lz4Codec is LZ4_RAW: a block of LZ4 without a frame around it.
+type lz4Codec struct{}
+
+func (lz4Codec) CompressionCodec() format.CompressionCodec { return format.Lz4Raw }
+func (lz4Codec) Encode(dst, src []byte) ([]byte, error) {
+	dst = slices.Grow(dst[:0], lz4.CompressBlockBound(len(src)))
+	n, err := lz4.CompressBlock(src, dst[:cap(dst)], nil)
+	return dst[:n], err
 }

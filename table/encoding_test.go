@@ -91,7 +91,7 @@ func TestRowsComeBackInEachEncodingAndCodec(t *testing.T) {
 		"o:date,n:timestamp,m:boolean,l:array<string>,k:map<string,array<int>>,j:struct<b:int,a:array<struct<c:string,d:timestamp_ntz>>>")
 	r := rand.New(rand.NewPCG(3, 3))
 	for _, encoding := range []string{"compatible", "compact"} {
-		for _, codec := range []string{"snappy", "zstd", "gzip", "uncompressed"} {
+		for _, codec := range []string{"snappy", "zstd", "lz4_raw", "gzip", "uncompressed"} {
 			first, second := randomRecord(r, s, 1+r.IntN(mostRows)), randomRecord(r, s, 1+r.IntN(300))
 			body := writtenFile(t, s, map[string]string{encodingProperty: encoding, codecProperty: codec}, first, second)
 			got, err := readBytes(t, body, s)

@@ -8,7 +8,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
-	"github.com/parquet-go/parquet-go"
 
 	"github.com/sluicedata/sluice/parquetfile"
 	"github.com/sluicedata/sluice/schema"
@@ -51,7 +50,7 @@ func (f *fileReader) read(ctx context.Context) (err error) {
 	at := int64(0)
 	for i, group := range file.RowGroups() {
 		r := &groupReader{fileReader: f, group: i, at: at, rows: group.NumRows(), vector: deleted}
-		if err := r.read(ctx, file.Root(), group); err != nil {
+		if err := r.read(ctx, file); err != nil {
 			return err
 		}
 		at += group.NumRows()
@@ -72,14 +71,14 @@ type groupReader struct {
 	builder *array.RecordBuilder
 }
 
-func (r *groupReader) read(ctx context.Context, root *parquet.Column, group parquet.RowGroup) (err error) {
+func (r *groupReader) read(ctx context.Context, file *parquetfile.File) (err error) {
 	r.cursors = make(map[int]*parquetfile.Cursor)
 	defer func() {
 		for _, c := range r.cursors {
 			err = errors.Join(err, c.Close())
 		}
 	}()
-	if err := r.open(root, group); err != nil {
+	if err := r.open(file); err != nil {
 		return fmt.Errorf("read %s, row group %d: %w", r.key, r.group, err)
 	}
 	r.builder = array.NewRecordBuilder(memory.DefaultAllocator, r.schema.ArrowSchema())
@@ -96,12 +95,13 @@ func (r *groupReader) read(ctx context.Context, root *parquet.Column, group parq
 }
 
 // open finds the columns in the file.
-func (r *groupReader) open(root *parquet.Column, group parquet.RowGroup) (err error) {
+func (r *groupReader) open(file *parquetfile.File) (err error) {
 	defer parquetfile.Recover(&err)
+	root := file.Root()
 	if lacksIDs(r.schema, root) {
 		return errors.New("the table knows its columns by field ids, and the file has none; have the engine that wrote the file rewrite it")
 	}
-	s := &sources{group: group, cursors: r.cursors}
+	s := &sources{file: file, group: r.group, cursors: r.cursors}
 	for _, f := range r.schema.Fields {
 		var src *source
 		if _, constant := r.constants[f.Name]; !constant {

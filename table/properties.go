@@ -49,7 +49,7 @@ func Properties() []Property {
 		{Name: "delta.enableTypeWidening", Pattern: trueOrFalse, Example: "false", Feature: "typeWidening", Off: "false"},
 		{Name: "delta.isolationLevel", Pattern: `Serializable|WriteSerializable`, Example: "Serializable"},
 		{Name: "delta.logRetentionDuration", Pattern: intervalForm, Example: "interval 30 days"},
-		{Name: "delta.parquet.compression.codec", Pattern: `snappy|zstd|gzip|uncompressed`, Example: "zstd"},
+		{Name: "delta.parquet.compression.codec", Pattern: `snappy|zstd|lz4_?raw|gzip|uncompressed`, Example: "zstd"},
 		{Name: "delta.parquet.format.version", Pattern: `1\.0\.0|2\.12\.0`, Example: "1.0.0"},
 		{Name: "delta.randomizeFilePrefixes", Pattern: trueOrFalse, Example: "false"},
 		{Name: "delta.randomPrefixLength", Pattern: positive, Example: "2"},

@@ -58,7 +58,7 @@ func TestRewrittenFilesAreThoseOfOneBatch(t *testing.T) {
 			s := randomStruct(r, 1+r.IntN(6), 3)
 			properties := map[string]string{
 				encodingProperty: []string{"compatible", "compact"}[r.IntN(2)],
-				codecProperty:    []string{"snappy", "zstd", "gzip", "uncompressed"}[r.IntN(4)],
+				codecProperty:    []string{"snappy", "zstd", "gzip", "uncompressed", "lz4_raw"}[r.IntN(5)],
 			}
 			create := &Create{Schema: s, Properties: properties}
 			small, whole := newTestTable(t, Options{}), newTestTable(t, Options{})

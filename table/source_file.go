@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/compress"
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/sluicedata/sluice/parquetfile"
@@ -27,7 +25,7 @@ const wholeBytes = 8 << 20
 type sourceFile struct {
 	object  io.ReaderAt
 	whole   []byte // all of it, if it is small
-	file    *parquet.File
+	file    *parquetfile.File
 	columns []int // by leaf of the layout: its index in the file
 	own     bool  // its pages' headers tell limits and nulls as ours do
 }
@@ -98,35 +96,31 @@ func (s *sourceFile) groupRows(group int) int64 { return s.file.Metadata().RowGr
 
 // chunk reads the column chunk of a leaf in a row group, whose pages the decoder is for from now on.
 func (s *sourceFile) chunk(group, at int, l *leaf, d *pageDecoder) (*sourceChunk, error) {
-	m := &s.file.Metadata().RowGroups[group].Columns[s.columns[at]].MetaData
-	start := m.DataPageOffset
-	if m.DictionaryPageOffset > 0 {
-		start = min(start, m.DictionaryPageOffset)
+	m, start, size, err := s.file.Chunk(group, s.columns[at])
+	if err != nil {
+		return nil, err
 	}
-	if start < 0 || m.TotalCompressedSize < 0 || start > s.file.Size() || m.TotalCompressedSize > s.file.Size()-start {
-		return nil, errDamaged
-	}
-	c := &sourceChunk{leaf: l, own: s.own, values: m.NumValues, codec: parquet.LookupCompressionCodec(m.Codec), pages: d}
+	c := &sourceChunk{leaf: l, own: s.own, values: m.NumValues, codec: m.Codec, pages: d}
 	d.forget()
 	if s.whole != nil {
-		c.bytes = s.whole[start : start+m.TotalCompressedSize]
+		c.bytes = s.whole[start : start+size]
 		return c, nil
 	}
-	c.bytes = make([]byte, m.TotalCompressedSize)
+	c.bytes = make([]byte, size)
 	if _, err := s.object.ReadAt(c.bytes, start); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
 	return c, nil
 }
 
-var errDamaged = errors.New("the Parquet file is damaged; restore it from a copy")
+var errDamaged = parquetfile.ErrDamaged
 
 // sourceChunk is a column chunk of a sourceFile.
 type sourceChunk struct {
 	leaf   *leaf
 	own    bool
 	values int64 // absent ones included
-	codec  compress.Codec
+	codec  format.CompressionCodec
 	bytes  []byte // of its pages, as they are in the file
 	pages  *pageDecoder
 }
@@ -200,12 +194,9 @@ func readPage(b []byte) (*sourcePage, error) {
 }
 
 func (c *sourceChunk) decompress(p *sourcePage) ([]byte, error) {
-	body, err := c.codec.Decode(c.pages.body[:0], p.body)
+	body, err := parquetfile.Decompress(c.pages.body, p.body, c.codec, int(p.header.UncompressedPageSize))
 	if err != nil {
-		return nil, fmt.Errorf("decompress a page: %w", err)
-	}
-	if len(body) != int(p.header.UncompressedPageSize) {
-		return nil, errDamaged
+		return nil, err
 	}
 	c.pages.body = body
 	return body, nil

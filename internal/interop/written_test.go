@@ -27,7 +27,7 @@ func TestForeignReadersReadEachEncodingAndCodec(t *testing.T) {
 	first, last := contentOf(t, arrowSchema, appends[0]), contentOf(t, arrowSchema, appends...)
 	var tables, ofClickHouse []Table
 	for _, encoding := range []string{"compatible", "compact"} {
-		for _, codec := range []string{"snappy", "zstd", "gzip", "uncompressed"} {
+		for _, codec := range []string{"snappy", "zstd", "lz4_raw", "gzip", "uncompressed"} {
 			path := filepath.Join(t.TempDir(), encoding+"-"+codec)
 			writeTable(t, path, &table.Create{Schema: columns, Properties: map[string]string{
 				"sluice.parquet.encoding": encoding, "delta.parquet.compression.codec": codec,
