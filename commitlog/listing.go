@@ -15,7 +15,12 @@ type listing struct {
 	table       string       // URL
 	commits     []int64      // ascending
 	checkpoints []checkpoint // whole ones, ascending; several of one version can stand beside each other
+
+	parts map[multipart][]string // keys of checkpoints in parts
 }
+
+// multipart is what the parts of a checkpoint have in common.
+type multipart struct{ version, parts int64 }
 
 // checkpoint is a log checkpoint: a table's state at a version ("Checkpoints").
 type checkpoint struct {
@@ -34,29 +39,35 @@ type segment struct {
 // list finds out what there is from a version on, which is to be 0 or that of a checkpoint.
 func (l *Log) list(ctx context.Context, from int64) (*listing, error) {
 	e := &listing{table: l.store.URL()}
-	type multipart struct{ version, parts int64 }
-	parts := map[multipart][]string{}
 	err := l.store.List(ctx, logDir, listAfter(from), func(info storage.Info) error {
-		f, ok := parseKey(info.Key)
-		switch {
-		case !ok:
-		case f.commit:
-			e.commits = append(e.commits, f.version)
-		case info.Size == 0: // left by a writer that died
-		case f.parts == 1:
-			e.checkpoints = append(e.checkpoints, checkpoint{f.version, []string{info.Key}})
-		default:
-			id := multipart{f.version, f.parts}
-			if parts[id] = append(parts[id], info.Key); int64(len(parts[id])) == f.parts {
-				e.checkpoints = append(e.checkpoints, checkpoint{f.version, parts[id]})
-			}
-		}
+		e.take(info)
 		return nil
 	})
 	if err != nil && !errors.Is(err, storage.ErrNotExist) {
 		return nil, err
 	}
 	return e, nil
+}
+
+// take takes in a file of the log. They come in the order of their keys.
+func (e *listing) take(info storage.Info) {
+	f, ok := parseKey(info.Key)
+	switch {
+	case !ok:
+	case f.commit:
+		e.commits = append(e.commits, f.version)
+	case info.Size == 0: // left by a writer that died
+	case f.parts == 1:
+		e.checkpoints = append(e.checkpoints, checkpoint{f.version, []string{info.Key}})
+	default:
+		if e.parts == nil {
+			e.parts = map[multipart][]string{}
+		}
+		id := multipart{f.version, f.parts}
+		if e.parts[id] = append(e.parts[id], info.Key); int64(len(e.parts[id])) == f.parts {
+			e.checkpoints = append(e.checkpoints, checkpoint{f.version, e.parts[id]})
+		}
+	}
 }
 
 // newest is the table's newest version, -1 when there is no table.

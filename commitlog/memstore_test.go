@@ -143,6 +143,16 @@ func (s *memStore) PutIfAbsent(_ context.Context, key string, body []byte) (stor
 	return outcome, nil
 }
 
+func (s *memStore) DeleteAll(_ context.Context, keys []string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, key := range keys {
+		delete(s.objects, key)
+	}
+	s.log("delete %d", len(keys))
+	return nil
+}
+
 // write stores lines as a commit, whatever was there.
 func (s *memStore) write(version int64, lines ...string) {
 	s.mu.Lock()

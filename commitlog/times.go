@@ -27,25 +27,36 @@ func (l *Log) Times(ctx context.Context) (*Times, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Times{log: l, inside: -1}
-	if err := t.readProperties(h); err != nil {
+	t, err := l.newTimes(h)
+	if err != nil {
 		return nil, err
 	}
 	err = l.store.List(ctx, logDir, "", func(info storage.Info) error {
-		f, ok := parseKey(info.Key)
-		if !ok || !f.commit || f.version > h.Version {
-			return nil
+		if f, ok := parseKey(info.Key); ok && f.commit && f.version <= h.Version {
+			t.take(f.version, info.Modified)
 		}
-		at := info.Modified.UnixMilli()
-		if n := int64(len(t.millis)); n == 0 || f.version != t.first+n {
-			t.first, t.millis = f.version, t.millis[:0]
-		} else {
-			at = max(at, t.millis[n-1]+1)
-		}
-		t.millis = append(t.millis, at)
 		return nil
 	})
 	return t, err
+}
+
+// newTimes are those of no version yet.
+func (l *Log) newTimes(h *Head) (*Times, error) {
+	t := &Times{log: l, inside: -1}
+	return t, t.readProperties(h)
+}
+
+// take takes in a commit's file and returns its time in ms since the epoch. They come in the order of versions; behind a hole they
+// begin anew.
+func (t *Times) take(version int64, modified time.Time) int64 {
+	at := modified.UnixMilli()
+	if n := int64(len(t.millis)); n == 0 || version != t.first+n {
+		t.first, t.millis = version, t.millis[:0]
+	} else {
+		at = max(at, t.millis[n-1]+1)
+	}
+	t.millis = append(t.millis, at)
+	return at
 }
 
 func (t *Times) readProperties(h *Head) error {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -29,7 +30,7 @@ func TestScripts(t *testing.T) {
 		testscript.Run(t, testscript.Params{
 			Dir: "testdata/script", WorkdirRoot: root, RequireUniqueNames: true,
 			Cmds: map[string]func(*testscript.TestScript, bool, []string){
-				"exits": scriptExits, "json": scriptJSON, "compress": scriptCompress, "replace": scriptReplace,
+				"exits": scriptExits, "json": scriptJSON, "compress": scriptCompress, "replace": scriptReplace, "age": scriptAge,
 			},
 		})
 	}) {
@@ -54,6 +55,24 @@ func scriptExits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if fmt.Sprint(got) != args[0] {
 		ts.Fatalf("exit code %d, want %s", got, args[0])
+	}
+}
+
+// scriptAge makes the files of a folder older than they are: age FOLDER DURATION
+func scriptAge(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: age FOLDER DURATION")
+	}
+	by, err := time.ParseDuration(args[1])
+	ts.Check(err)
+	folder := ts.MkAbs(args[0])
+	entries, err := os.ReadDir(folder)
+	ts.Check(err)
+	for _, e := range entries {
+		info, err := e.Info()
+		ts.Check(err)
+		then := info.ModTime().Add(-by)
+		ts.Check(os.Chtimes(filepath.Join(folder, e.Name()), then, then))
 	}
 }
 

@@ -26,6 +26,7 @@ func (a *app) tableCommand() *cobra.Command {
 		a.historyCommand(),
 		a.scanCommand(),
 		a.checkpointCommand(),
+		a.cleanupCommand(),
 		a.diffCommand(),
 		a.createCommand(),
 		a.setCommand(),
