@@ -42,6 +42,7 @@ type Config struct {
 	Table       Table
 	Quarantine  Table        // nil unless Settings.OnError is Quarantine
 	Maintainers []Maintainer // of these tables
+	Compacted   bool         // the tables' small files are made into larger ones beside the run
 	Decoding    Decoding
 	Fingerprint string // of the logic
 	Start       string // where the source is told to begin, in words; empty when there is no such setting

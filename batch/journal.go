@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -58,7 +56,6 @@ type LastError struct {
 
 const (
 	errorFolder = "errors/"
-	keepErrors  = 10
 
 	// A run that waits for so long is worth an entry, and another one after each reminder.
 	worthAnEntry = 30 * time.Second
@@ -104,36 +101,20 @@ func (j *journal) over(ctx context.Context) error {
 	return j.put(ctx, keys, *last)
 }
 
-// put stores an entry behind those of keys, whatever the clock says, and forgets old ones.
+// put stores an entry behind those of keys.
 func (j *journal) put(ctx context.Context, keys []string, entry LastError) error {
 	entry.Time, entry.Since = j.now().UTC().Truncate(time.Microsecond), entry.Since.UTC().Truncate(time.Microsecond)
-	number := entry.Time.UnixMicro()
-	if len(keys) > 0 {
-		number = max(number, numberOf(keys[len(keys)-1])+1)
-	}
-	body, err := json.Marshal(entry)
-	if err != nil {
+	if err := j.entries().put(ctx, keys, entry.Time, entry); err != nil {
 		return fmt.Errorf("record the error for status: %w", err)
-	}
-	if _, err := storage.Put(ctx, j.store, fmt.Sprintf("%s%020d.json", errorFolder, number), body); err != nil {
-		return fmt.Errorf("record the error for status: %w", err)
-	}
-	for ; len(keys) >= keepErrors; keys = keys[1:] {
-		if err := j.store.Delete(ctx, keys[0]); err != nil {
-			return fmt.Errorf("forget old errors: %w", err)
-		}
 	}
 	return nil
 }
 
+func (j *journal) entries() entries { return entries{j.store, errorFolder} }
+
 // read returns the keys of all entries, oldest first, and the newest entry, or nil.
 func (j *journal) read(ctx context.Context) (keys []string, newest *LastError, err error) {
-	err = j.store.List(ctx, errorFolder, "", func(info storage.Info) error {
-		if numberOf(info.Key) > 0 {
-			keys = append(keys, info.Key)
-		}
-		return nil
-	})
+	keys, err = j.entries().keys(ctx)
 	if err != nil || len(keys) == 0 {
 		return keys, nil, err
 	}
@@ -147,20 +128,11 @@ func (j *journal) read(ctx context.Context) (keys []string, newest *LastError, e
 	}
 	newest = &LastError{}
 	if err := json.Unmarshal(body, newest); err != nil { // torn
-		at := time.UnixMicro(numberOf(key)).UTC()
+		at := time.UnixMicro(j.entries().number(key)).UTC()
 		err = fmt.Errorf("an error whose record %s is damaged: %w", key, err)
 		newest = &LastError{Time: at, Since: at, State: Ended, Error: err.Error(), Verdict: j.judge(err), Committed: j.committed.Load()}
 	}
 	return keys, newest, nil
-}
-
-// numberOf is the number of an entry, which its key has in place of a name; 0 for a key that was not made here.
-func numberOf(key string) int64 {
-	n, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimPrefix(key, errorFolder), ".json"), 10, 64)
-	if err != nil {
-		return 0
-	}
-	return n
 }
 
 // follow records what is waited for, once that has lasted, and when it is over, until ctx ends. An entry that cannot be

@@ -70,7 +70,7 @@ func TestErrorIsSinceTheFirstOfItsUnbrokenRow(t *testing.T) {
 func TestNewestErrorCountsThoughTheClockWentBack(t *testing.T) {
 	now := time.Now()
 	j := testJournal(t, func() time.Time { return now })
-	for range 2 * keepErrors {
+	for range 2 * keepEntries {
 		now = now.Add(-time.Hour)
 		if err := j.record(t.Context(), Ended, now, errFirst); err != nil {
 			t.Fatal(err)
@@ -80,7 +80,7 @@ func TestNewestErrorCountsThoughTheClockWentBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	keys, last, err := j.read(t.Context())
-	if err != nil || last.Error != errSecond.Error() || len(keys) != keepErrors {
+	if err != nil || last.Error != errSecond.Error() || len(keys) != keepEntries {
 		t.Errorf("newest of %d: %v, %v", len(keys), last, err)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/sluicedata/sluice/storage/local"
 )
 
 // chore takes an hour each time; due is how often it is still to be done.
@@ -16,7 +18,7 @@ type chore struct {
 	err     error
 }
 
-func (c *chore) Maintain(ctx context.Context) *Maintained {
+func (c *chore) Maintain(ctx context.Context, _ *Beside) *Maintained {
 	if c.due == 0 {
 		return nil
 	}
@@ -35,13 +37,16 @@ func (c *chore) Maintain(ctx context.Context) *Maintained {
 	return &Maintained{Work: "chore", Version: int64(c.done), Err: c.err}
 }
 
+// maintained is an engine that has these maintainers only, and tells of what they do.
+func maintained(t *testing.T, tell func(Maintained), of ...Maintainer) *Engine {
+	return New(Config{Checkpoint: local.New(t.TempDir()), Maintainers: of, Events: Events{Maintained: tell}, Now: time.Now})
+}
+
 func TestMaintenanceGoesOnBesideTheRunAndIsAwaitedByItsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		failing, whole := &chore{due: 3, err: errors.New("the disk is full")}, &chore{due: 1}
 		var told []Maintained
-		e := Engine{Config: Config{
-			Maintainers: []Maintainer{failing, whole}, Events: Events{Maintained: func(d Maintained) { told = append(told, d) }},
-		}}
+		e := maintained(t, func(d Maintained) { told = append(told, d) }, failing, whole)
 		m := e.beginMaintenance(t.Context())
 		began := time.Now()
 		for range 5 {
@@ -73,9 +78,7 @@ func TestAStopEndsMaintenanceAtOnce(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				c := &chore{due: 3}
-				e := Engine{Config: Config{
-					Maintainers: []Maintainer{c, &chore{due: 1}}, Events: Events{Maintained: func(d Maintained) { t.Errorf("told of %+v", d) }},
-				}}
+				e := maintained(t, func(d Maintained) { t.Errorf("told of %+v", d) }, c, &chore{due: 1})
 				m := e.beginMaintenance(ctx)
 				m.look()
 				synctest.Wait()
@@ -87,4 +90,26 @@ func TestAStopEndsMaintenanceAtOnce(t *testing.T) {
 			})
 		})
 	}
+}
+
+// looks counts how often something is looked for.
+type looks struct{ n int }
+
+func (l *looks) Maintain(context.Context, *Beside) *Maintained {
+	l.n++
+	return nil
+}
+
+func TestMaintenanceIsLookedForWithoutCommitsAndAtTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &looks{}
+		m := maintained(t, nil, l).beginMaintenance(t.Context())
+		time.Sleep(3*looksAgain + time.Second)
+		if synctest.Wait(); l.n != 3 {
+			t.Errorf("%d looks in three minutes", l.n)
+		}
+		if m.end(true); l.n != 4 {
+			t.Errorf("%d looks behind the end", l.n)
+		}
+	})
 }

@@ -236,7 +236,7 @@ func (e *Engine) committedBatch(ctx context.Context, record *Record, commit Comm
 		e.table = table
 	}
 	e.files.take(commit.Files, commit.Bytes)
-	if small := e.files.tooSmall(e.Table.URL(), e.table.TargetFileSize); small != "" && !e.saidSmall {
+	if small := e.files.tooSmall(e.Table.URL(), e.table.TargetFileSize); small != "" && !e.Compacted && !e.saidSmall {
 		e.saidSmall = true
 		e.Events.notice(small)
 	}

@@ -43,6 +43,6 @@ func (r *recentFiles) tooSmall(table string, target int64) string {
 	if mean >= target/smallPart {
 		return ""
 	}
-	return fmt.Sprintf("the files of table %s get small: the newest %d commits made %d of %.1f kB on average, and it is to have files of %d MB; set batch.min_records and batch.max_delay, or a longer trigger, partition by less, and run sluice compact from time to time",
+	return fmt.Sprintf("the files of table %s get small: the newest %d commits made %d of %.1f kB on average, and it is to have files of %d MB; set batch.min_records and batch.max_delay, or a longer trigger, partition by less, and have small files compacted (maintenance.compact, or sluice compact by a timer)",
 		table, len(r.commits), all.n, float64(mean)/1000, target/1_000_000)
 }

@@ -30,6 +30,7 @@ type Status struct {
 	Refused          string           `json:"refused,omitempty"`     // why a run would be refused
 	Unreachable      string           `json:"unreachable,omitempty"` // why checkpoint or table could not be read whole
 	Notices          []string         `json:"notices"`
+	Maintenance      []Chore          `json:"maintenance"` // of the tables, beside runs
 	Memory           MemoryStatus     `json:"memory"`
 }
 
@@ -47,7 +48,7 @@ const OK Class = "ok"
 // ReadStatus compares the two logs as a start would, and asks the source for its ends. It changes nothing, and the engine
 // is not to be used further. Beside an error the status may hold what could be read.
 func (e *Engine) ReadStatus(ctx context.Context, records Records) (*Status, error) {
-	s := &Status{Pipeline: e.Name, Planned: -1, Committed: -1, Version: -1, CommittedVersion: -1, Positions: []source.Lag{}, Unknown: map[string]int64{}, Notices: []string{}}
+	s := &Status{Pipeline: e.Name, Planned: -1, Committed: -1, Version: -1, CommittedVersion: -1, Positions: []source.Lag{}, Unknown: map[string]int64{}, Notices: []string{}, Maintenance: []Chore{}}
 	_, last, err := e.journal.read(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("the checkpoint %s cannot be read, so that nothing is known of the pipeline's errors: %w", e.Checkpoint.URL(), err)
@@ -55,6 +56,11 @@ func (e *Engine) ReadStatus(ctx context.Context, records Records) (*Status, erro
 	if s.LastError = last; last != nil {
 		last.Past = last.State == Over
 	}
+	_, chores, err := e.chores().newest(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("the checkpoint %s cannot be read, so that nothing is known of maintenance: %w", e.Checkpoint.URL(), err)
+	}
+	s.Maintenance = append(s.Maintenance, chores...)
 	r, err := e.compare(ctx)
 	s.Notices = append(s.Notices, r.notices...)
 	var refused *RefusedError
@@ -119,7 +125,7 @@ func (e *Engine) readTable(ctx context.Context, s *Status, records Records) erro
 		}
 		return nil
 	})
-	if small := files.tooSmall(e.Table.URL(), e.table.TargetFileSize); small != "" {
+	if small := files.tooSmall(e.Table.URL(), e.table.TargetFileSize); small != "" && !e.Compacted {
 		s.Notices = append(s.Notices, small)
 	}
 	return err

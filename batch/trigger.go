@@ -41,6 +41,7 @@ func (e *Engine) loop(ctx context.Context, done int64, m *maintenance) error {
 		}
 		if got >= all {
 			done++
+			m.beside.caughtUp(got == all)
 			m.look()
 		}
 		switch {
@@ -49,9 +50,11 @@ func (e *Engine) loop(ctx context.Context, done int64, m *maintenance) error {
 		case kind == AvailableNow:
 			return nil
 		}
+		m.beside.waits()
 		if err := e.wait(ctx, got, time.Since(begun)); err != nil {
 			return err
 		}
+		m.beside.works()
 	}
 	return nil
 }

@@ -98,8 +98,13 @@ const (
 	rowGroupMemory = 32 << 20
 )
 
+// StateMemory is about how many bytes the list of the table's files at the head's version takes, at most.
+func (h *Head) StateMemory() int64 {
+	return max(h.tail.last.Size*actionMemory, h.tail.last.SizeInBytes) + h.tail.bytes
+}
+
 // CheckpointMemory is about how many bytes writing a log checkpoint of the head's version takes, at most.
 func (h *Head) CheckpointMemory() int64 {
-	state := max(h.tail.last.Size*actionMemory, h.tail.last.SizeInBytes) + h.tail.bytes
+	state := h.StateMemory()
 	return state + sheetMemory + min(state+state/2, rowGroupMemory)
 }

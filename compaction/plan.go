@@ -18,6 +18,8 @@ type Options struct {
 	MinAge time.Duration
 	// MaxBytes ends the plan with the group that reaches it; 0: no end.
 	MaxBytes int64
+	// MaxFiles bounds the files in the plan, which takes some PlanMemory bytes for each; 0: no end.
+	MaxFiles int
 	// Now is the time that ages are told from.
 	Now time.Time
 }
@@ -35,6 +37,18 @@ type Group struct {
 	Bytes     int64
 }
 
+// PlanMemory is about how many bytes the description of a file in a plan takes.
+const PlanMemory = 2 << 10
+
+// Files is how many files are in the groups.
+func (p *Plan) Files() int {
+	n := 0
+	for i := range p.Groups {
+		n += len(p.Groups[i].Files)
+	}
+	return n
+}
+
 // mostOf says whether part is more than three quarters of all.
 func mostOf(part, all int64) bool { return part/3 > all/4 }
 
@@ -47,7 +61,7 @@ func NewPlan(s *table.Snapshot, o Options) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	files, err := s.FilesWhere(o.Where)
+	files, err := s.Matching(o.Where)
 	if err != nil {
 		return nil, err
 	}
@@ -57,9 +71,16 @@ func NewPlan(s *table.Snapshot, o Options) (*Plan, error) {
 	p := &Plan{}
 	open := map[string]*Group{}
 	var order []*Group
-	for _, f := range files {
+	taken := 0
+	for f, err := range files {
+		if err != nil {
+			return nil, err
+		}
 		if mostOf(f.Size, target) {
 			continue
+		}
+		if taken == o.MaxFiles && taken > 0 {
+			break
 		}
 		if o.Now.Sub(f.Modified) < o.MinAge {
 			p.Young++
@@ -74,6 +95,7 @@ func NewPlan(s *table.Snapshot, o Options) (*Plan, error) {
 		}
 		g.Files = append(g.Files, f)
 		g.Bytes += f.Size
+		taken++
 	}
 	var bytes int64
 	for _, g := range order {

@@ -23,6 +23,8 @@ type Events struct {
 	Progress func(group int, bytes int64)
 	// Done comes after each group.
 	Done func(Done)
+	// Enough is asked before each group but the first, and ends the run when it says so.
+	Enough func() bool
 }
 
 // Run rewrites the plan's groups of a snapshot, one by one, each with a commit of its own. A group that loses a race is
@@ -30,6 +32,9 @@ type Events struct {
 func Run(ctx context.Context, s *table.Snapshot, p *Plan, e Events) error {
 	var bytes int64
 	for i, g := range p.Groups {
+		if i > 0 && e.Enough != nil && e.Enough() {
+			return nil
+		}
 		done, err := rewrite(ctx, s, g, func(f *table.File) {
 			if bytes += f.Size; e.Progress != nil {
 				e.Progress(i, bytes)

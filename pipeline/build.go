@@ -85,7 +85,7 @@ func Build(f *File, o BuildOptions) (*Pipeline, error) {
 	}
 	p.Source = src
 	shape := &shape{file: f}
-	p.lake = &lake{pipeline: f.Name, table: p.table(o, "table", f.Table.Path, p.accounts.write), url: f.Table.Path, create: shape.create}
+	p.lake = p.newLake(o, "table", f.Table.Path, p.accounts.write, shape.create)
 	p.config = batch.Config{
 		Name: f.Name, Checkpoint: p.store(o, "checkpoint", f.Checkpoint), Bookkeeping: p.seen, Source: src, Table: p.lake,
 		Decoding: shape.decoding(o.Events), Fingerprint: f.Fingerprint(), Settings: settings(f, o), Events: o.Events, Now: o.Now,
@@ -95,18 +95,14 @@ func Build(f *File, o BuildOptions) (*Pipeline, error) {
 		p.config.Start = k.start().String()
 	}
 	if f.OnError.Policy == PolicyQuarantine {
-		path := f.QuarantinePath()
-		p.config.Quarantine = &lake{
-			pipeline: f.Name, table: p.table(o, "quarantine", path, p.accounts.quarantine), url: path,
-			create: func() *table.Create { return &table.Create{Schema: batch.QuarantineColumns()} },
-		}
+		p.config.Quarantine = p.newLake(o, "quarantine", f.QuarantinePath(), p.accounts.quarantine, func() *table.Create {
+			return &table.Create{Schema: batch.QuarantineColumns()}
+		})
 	}
 	if p.broken != nil {
 		return nil, errors.Join(p.broken, p.Close())
 	}
-	if f.Maintenance.Checkpoint == CheckpointAuto {
-		p.config.Maintainers = p.checkpoints()
-	}
+	p.config.Maintainers, p.config.Compacted = p.maintainers(o), f.Maintenance.Compact.MinFiles > 0
 	p.Engine = batch.New(p.config)
 	return p, nil
 }
@@ -127,13 +123,13 @@ func (p *Pipeline) store(o BuildOptions, name, path string) storage.Store {
 	return s
 }
 
-// table opens a table that counts in the account.
-func (p *Pipeline) table(o BuildOptions, name, path string, account *memory.Account) *table.Table {
-	store := p.store(o, name, path)
-	if store == nil {
-		return nil
+// newLake opens a table that counts in the account.
+func (p *Pipeline) newLake(o BuildOptions, name, path string, account *memory.Account, create func() *table.Create) *lake {
+	l := &lake{pipeline: p.File.Name, url: path, create: create}
+	if l.store = p.store(o, name, path); l.store != nil {
+		l.table = table.New(l.store, table.Options{AppID: p.File.Name, EngineVersion: o.Version, Now: o.Now, Memory: account, OpenFiles: p.openFiles(), Parallelism: o.Parallelism})
 	}
-	return table.New(store, table.Options{AppID: p.File.Name, EngineVersion: o.Version, Now: o.Now, Memory: account, OpenFiles: p.openFiles(), Parallelism: o.Parallelism})
+	return l
 }
 
 // Close ends the source's connections and gives up what is staged.

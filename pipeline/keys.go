@@ -28,7 +28,9 @@ func sections() []section {
 		{"storage", []string{"region", "endpoint", "path_style", "ca", "sse", "kms_key_id", "request_payer"}},
 		{"batch", []string{"max_records", "max_bytes", "max_files", "min_records", "max_delay"}},
 		{"on_error", []string{"policy", "max_bad_records"}},
-		{"maintenance", []string{"checkpoint"}},
+		{"maintenance", []string{"compact", "checkpoint", "vacuum"}},
+		{"maintenance.compact", []string{"min_files", "min_age"}},
+		{"maintenance.vacuum", []string{"every"}},
 	}
 }
 

@@ -4,20 +4,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/sluicedata/sluice/batch"
 	"github.com/sluicedata/sluice/commitlog"
+	"github.com/sluicedata/sluice/storage"
 	"github.com/sluicedata/sluice/table"
 )
 
 // lake shows a Delta table to the engine as the batch.Table that it knows.
 type lake struct {
 	pipeline string
+	store    storage.Store
 	table    *table.Table
 	url      string
 	create   func() *table.Create
+	appended atomic.Int64 // files, by this process
 }
 
 func (l *lake) URL() string { return l.url }
@@ -113,6 +117,7 @@ func (a *appender) Commit(ctx context.Context, record *batch.Record) (batch.Comm
 	case err != nil:
 		return batch.Commit{}, fmt.Errorf("commit to table %s: %w", a.lake.url, err)
 	}
+	a.lake.appended.Add(int64(done.Files))
 	return batch.Commit{Version: done.Version, Files: done.Files, Rows: done.Rows, Bytes: done.Bytes}, nil
 }
 

@@ -72,7 +72,7 @@ func TestExampleLoads(t *testing.T) {
 		Trigger:    Trigger{Mode: AvailableNow},
 		Batch:      Batch{MaxRecords: 1_000_000, MaxBytes: 256_000_000, MaxFiles: 1000},
 		OnError:    OnError{Policy: PolicyFail},
-		Memory:     defaultMemory, Maintenance: Maintenance{Checkpoint: CheckpointAuto},
+		Memory:     defaultMemory, Maintenance: Maintenance{Checkpoint: Auto},
 	}, got)
 }
 
@@ -107,7 +107,7 @@ func TestEveryKafkaKeyLoads(t *testing.T) {
 		Trigger:    Trigger{Mode: Every, Every: 90 * time.Second},
 		Batch:      Batch{MaxRecords: 5000, MaxBytes: 64 << 20, MaxFiles: 1000, MinRecords: 100, MaxDelay: 30 * time.Second},
 		OnError:    OnError{Policy: PolicyQuarantine, MaxBadRecords: 1000},
-		Memory:     defaultMemory, Maintenance: Maintenance{Checkpoint: CheckpointAuto},
+		Memory:     defaultMemory, Maintenance: Maintenance{Checkpoint: Auto},
 	}, got)
 }
 
@@ -127,7 +127,7 @@ func TestDefaultsFillAShortFile(t *testing.T) {
 		Trigger:    Trigger{Mode: AvailableNow},
 		Batch:      Batch{MaxRecords: 1_000_000, MaxBytes: 256_000_000, MaxFiles: 1000},
 		OnError:    OnError{Policy: PolicyFail},
-		Memory:     defaultMemory, Maintenance: Maintenance{Checkpoint: CheckpointAuto},
+		Memory:     defaultMemory, Maintenance: Maintenance{Checkpoint: Auto},
 	}, got)
 }
 

@@ -1,98 +1,137 @@
 package pipeline
 
 import (
-	"context"
-	"fmt"
 	"time"
 
 	"github.com/sluicedata/sluice/batch"
-	"github.com/sluicedata/sluice/commitlog"
-	"github.com/sluicedata/sluice/memory"
 )
 
 // Maintenance is what a run does to its tables beside appending to them.
 type Maintenance struct {
-	Checkpoint CheckpointWhen
+	Compact    Compact
+	Checkpoint When
+	Vacuum     Vacuum
 }
 
-// CheckpointWhen says when a run writes log checkpoints.
-type CheckpointWhen string
+// When says when a run does a work of maintenance.
+type When string
 
-// The choices of maintenance.checkpoint.
+// The choices of the keys of maintenance.
 const (
-	CheckpointAuto CheckpointWhen = "auto" // when one is worth it
-	CheckpointOff  CheckpointWhen = "off"  // never
+	Auto When = "auto" // when it is worth it
+	Off  When = "off"  // never
+)
+
+// Compact says which small files a run rewrites. The zero value is none.
+type Compact struct {
+	MinFiles int64         // not before there are so many; 0: never
+	MinAge   time.Duration // files younger than this are left alone
+}
+
+// Vacuum says how often a run deletes the files that its tables do not need. The zero value is never.
+type Vacuum struct {
+	Every time.Duration
+}
+
+const (
+	// defaultMinFiles is how many small files are worth a compaction, as for Spark's (autoCompact.minNumFiles).
+	defaultMinFiles = 50
+	defaultMinAge   = 5 * time.Minute
+	defaultEvery    = 24 * time.Hour
+	leastEvery      = time.Minute
 )
 
 func (r *reader) maintenance(file map[string]value) Maintenance {
-	m := Maintenance{Checkpoint: CheckpointAuto}
+	m := Maintenance{Checkpoint: Auto}
 	v, ok := file["maintenance"]
 	if !ok {
 		return m
 	}
-	if fields, ok := r.section(v, "maintenance"); ok {
-		if v, ok := fields["checkpoint"]; ok {
-			oneOf(r, v, &m.Checkpoint, CheckpointAuto, CheckpointOff)
-		}
+	fields, ok := r.section(v, "maintenance")
+	if !ok {
+		return m
+	}
+	if v, ok := fields["checkpoint"]; ok {
+		oneOf(r, v, &m.Checkpoint, Auto, Off)
+	}
+	if v, ok := fields["compact"]; ok {
+		m.Compact = r.compact(v)
+	}
+	if v, ok := fields["vacuum"]; ok {
+		m.Vacuum = r.vacuum(v)
 	}
 	return m
 }
 
-// checkpointAgain is how many commits a log checkpoint that could not be written is left alone for.
-const checkpointAgain = 20
-
-// checkpoints writes the log checkpoints of a table.
-type checkpoints struct {
-	log    *commitlog.Log
-	url    string
-	memory *memory.Account
-	after  int64 // version before which nothing is tried, since it has failed
+// chore reads auto, "off", or a mapping that says what auto decides itself; on says that it is to be done.
+func (r *reader) chore(v value, name string) (fields map[string]value, on bool) {
+	if isMapping(v) {
+		return r.section(v, name)
+	}
+	when := Off
+	oneOf(r, v, &when, Auto, Off)
+	return nil, when == Auto
 }
 
-// checkpoints are those of the pipeline's tables.
-func (p *Pipeline) checkpoints() []batch.Maintainer {
+func (r *reader) compact(v value) Compact {
+	fields, on := r.chore(v, "maintenance.compact")
+	if !on {
+		return Compact{}
+	}
+	c := Compact{MinFiles: defaultMinFiles, MinAge: defaultMinAge}
+	if v, ok := fields["min_files"]; ok {
+		if n, ok := r.integer(v, 2, "50"); ok {
+			c.MinFiles = n
+		}
+	}
+	if v, ok := fields["min_age"]; ok {
+		if d, ok := r.duration(v, "5m"); ok {
+			c.MinAge = d
+		}
+	}
+	return c
+}
+
+func (r *reader) vacuum(v value) Vacuum {
+	fields, on := r.chore(v, "maintenance.vacuum")
+	if !on {
+		return Vacuum{}
+	}
+	out := Vacuum{Every: defaultEvery}
+	if v, ok := fields["every"]; ok {
+		switch d, ok := r.duration(v, "24h"); {
+		case !ok:
+		case d < leastEvery:
+			r.fault(v, "is less than "+leastEvery.String(), "write a duration such as 24h: no file is deleted sooner, as the table's retention says when")
+		default:
+			out.Every = d
+		}
+	}
+	return out
+}
+
+// any says whether there is any maintenance beside a run.
+func (m *Maintenance) any() bool {
+	return m.Compact.MinFiles > 0 || m.Checkpoint == Auto || m.Vacuum.Every > 0
+}
+
+// maintainers are those of the pipeline's tables, in the order in which they are of use to one another.
+func (p *Pipeline) maintainers(o BuildOptions) []batch.Maintainer {
 	var all []batch.Maintainer
 	for _, t := range []batch.Table{p.config.Table, p.config.Quarantine} {
-		if l, ok := t.(*lake); ok {
+		l, ok := t.(*lake)
+		if !ok {
+			continue
+		}
+		if m := p.File.Maintenance; m.Compact.MinFiles > 0 {
+			all = append(all, newCompactions(l, m.Compact, o, p.accounts.maintenance))
+		}
+		if p.File.Maintenance.Checkpoint == Auto {
 			all = append(all, &checkpoints{log: l.table.Log(), url: l.url, memory: p.accounts.maintenance})
+		}
+		if m := p.File.Maintenance; m.Vacuum.Every > 0 {
+			all = append(all, &vacuums{lake: l, every: m.Vacuum.Every, now: o.Now, memory: p.accounts.maintenance})
 		}
 	}
 	return all
-}
-
-// Maintain writes a log checkpoint if one is due, and there is memory for it.
-func (c *checkpoints) Maintain(ctx context.Context) *batch.Maintained {
-	head := c.log.Head()
-	if head == nil || head.Version < c.after {
-		return nil
-	}
-	began := time.Now()
-	due, err := c.log.CheckpointDue(ctx)
-	if err == nil && !due {
-		return nil
-	}
-	written := commitlog.Checkpoint{Version: head.Version}
-	if err == nil {
-		written, err = c.write(ctx, head)
-	}
-	switch {
-	case err != nil:
-		err = fmt.Errorf("log checkpoint of table %s: %w", c.url, err)
-		c.after = head.Version + checkpointAgain
-	case written.There:
-		return nil // another process was first
-	}
-	return &batch.Maintained{
-		Work: "checkpoint", Table: c.url, Version: written.Version, Files: written.Files, Bytes: written.Bytes, Took: time.Since(began), Err: err,
-	}
-}
-
-func (c *checkpoints) write(ctx context.Context, head *commitlog.Head) (commitlog.Checkpoint, error) {
-	need := head.CheckpointMemory()
-	if room := c.memory.Room(); room < need {
-		return commitlog.Checkpoint{Version: head.Version}, fmt.Errorf("writing it takes %s of memory, and %s are free; raise memory in the pipeline file, or run sluice table checkpoint by a timer", mebibytes(need), mebibytes(room))
-	}
-	c.memory.Add(need)
-	defer c.memory.Add(-need)
-	return c.log.Checkpoint(ctx)
 }

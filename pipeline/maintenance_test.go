@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sluicedata/sluice/batch"
 	"github.com/sluicedata/sluice/commitlog"
@@ -163,23 +164,50 @@ func TestTablesAreReadFromTheLogCheckpointsOfTheirRunAlone(t *testing.T) {
 	compare(t, "rows after another run", w.column(t, w.file.Table.Path, "id"), want)
 }
 
-func TestMaintenanceIsAutoOrOff(t *testing.T) {
+func TestMaintenanceOfAFile(t *testing.T) {
 	const base = "name: x\nsource: {files: {path: landing}}\ntable: {path: lake/t}\n"
-	for text, want := range map[string]pipeline.CheckpointWhen{
-		"": pipeline.CheckpointAuto, "maintenance: {checkpoint: auto}\n": pipeline.CheckpointAuto, "maintenance: {checkpoint: \"off\"}\n": pipeline.CheckpointOff,
+	none := pipeline.Maintenance{Checkpoint: pipeline.Auto}
+	compacts := func(c pipeline.Compact) pipeline.Maintenance {
+		return pipeline.Maintenance{Checkpoint: pipeline.Auto, Compact: c}
+	}
+	vacuums := func(every time.Duration) pipeline.Maintenance {
+		return pipeline.Maintenance{Checkpoint: pipeline.Auto, Vacuum: pipeline.Vacuum{Every: every}}
+	}
+	for text, want := range map[string]pipeline.Maintenance{
+		"":                                     none,
+		"maintenance: {checkpoint: auto}\n":    none,
+		"maintenance: {checkpoint: \"off\"}\n": {Checkpoint: pipeline.Off},
+		"maintenance: {compact: \"off\", vacuum: \"off\"}\n":    none,
+		"maintenance: {compact: auto}\n":                        compacts(pipeline.Compact{MinFiles: 50, MinAge: 5 * time.Minute}),
+		"maintenance: {compact: {min_age: 1h}}\n":               compacts(pipeline.Compact{MinFiles: 50, MinAge: time.Hour}),
+		"maintenance: {compact: {min_files: 9, min_age: 0s}}\n": compacts(pipeline.Compact{MinFiles: 9}),
+		"maintenance: {vacuum: auto}\n":                         vacuums(24 * time.Hour),
+		"maintenance: {vacuum: {every: 168h}}\n":                vacuums(7 * 24 * time.Hour),
 	} {
-		if f, err := pipeline.Parse("p.yaml", []byte(base+text), nil); err != nil || f.Maintenance.Checkpoint != want {
+		if f, err := pipeline.Parse("p.yaml", []byte(base+text), nil); err != nil || f.Maintenance != want {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	for text, want := range map[string]string{
-		"maintenance: {checkpoint: off}\n":      `maintenance.checkpoint: off without quotes is a boolean in YAML, and text is expected; write it in quotes: "off"`,
-		"maintenance: {checkpoint: never}\n":    `maintenance.checkpoint: "never" is not known here; write one of auto, off`,
-		"maintenance: {checkpoints: \"off\"}\n": `maintenance.checkpoints: unknown key "checkpoints"; did you mean "checkpoint"?`,
-		"maintenance: auto\n":                   "maintenance: is a single value where a mapping is expected; write a mapping with checkpoint",
+	for text, want := range map[string][]string{
+		"maintenance: {checkpoint: off}\n": {`maintenance.checkpoint: off without quotes is a boolean in YAML, and text is expected; write it in quotes: "off"`},
+		"maintenance: {compact: often, checkpoint: never, vacuum: {every: 1s}}\n": {
+			`maintenance.compact: "often" is not known here; write one of auto, off`,
+			`maintenance.checkpoint: "never" is not known here; write one of auto, off`,
+			"maintenance.vacuum.every: is less than 1m0s; write a duration such as 24h",
+		},
+		"maintenance: {compact: {min_files: 1, min_age: 5, target: 1}}\n": {
+			`maintenance.compact.min_files: "1" is less than 2; write a value such as 50`,
+			`maintenance.compact.min_age: "5" is a number without a unit; write a duration such as 5m`,
+			`maintenance.compact.target: unknown key "target"; known here: min_files, min_age`,
+		},
+		"maintenance: {checkpoints: \"off\"}\n": {`maintenance.checkpoints: unknown key "checkpoints"; did you mean "checkpoint"?`},
+		"maintenance: auto\n":                   {"maintenance: is a single value where a mapping is expected; write a mapping with compact, checkpoint, vacuum"},
 	} {
-		if _, err := pipeline.Parse("p.yaml", []byte(base+text), nil); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v", text, err)
+		_, err := pipeline.Parse("p.yaml", []byte(base+text), nil)
+		for _, w := range want {
+			if err == nil || !strings.Contains(err.Error(), w) {
+				t.Errorf("%q: %v, without %q", text, err, w)
+			}
 		}
 	}
 }

@@ -66,7 +66,10 @@ func (f *File) accounts() accounts {
 	if f.OnError.Policy == PolicyQuarantine {
 		a.quarantine = a.budget.Open("quarantine", data/16)
 	}
-	if f.Maintenance.Checkpoint == CheckpointAuto {
+	switch {
+	case f.Maintenance.Compact.MinFiles > 0:
+		a.maintenance = a.budget.Open("maintenance", data/8)
+	case f.Maintenance.any():
 		a.maintenance = a.budget.Open("maintenance", data/16)
 	}
 	if isRemote(f.Table.Path) {
@@ -75,7 +78,7 @@ func (f *File) accounts() accounts {
 	return a
 }
 
-// openFiles is how many files a table keeps open over a batch: one in S3 takes a part's memory, as a log checkpoint does.
+// openFiles is how many files a table keeps open over a batch: one in S3 takes a part's memory, as one that maintenance writes does.
 func (p *Pipeline) openFiles() int {
 	if p.accounts.upload == nil {
 		return table.DefaultOpenFiles

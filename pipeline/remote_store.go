@@ -45,6 +45,43 @@ func OpenStoreToWrite(ctx context.Context, path, version string) (storage.Store,
 	return store, raw.ConditionalPuts(ctx)
 }
 
+// TableStore is the store of one of a pipeline's tables.
+type TableStore struct {
+	Path  string
+	Store storage.Store
+	Maybe bool // there need not be a table: nothing may have come yet that belongs there
+}
+
+// OpenTables returns the stores of the pipeline's tables, for commands that maintain them. If they write, it finds out whether a
+// store in S3 has conditional puts, and refuses one that has not.
+func (f *File) OpenTables(ctx context.Context, version string, write bool) ([]TableStore, error) {
+	tables := []TableStore{{Path: f.Table.Path}}
+	if f.OnError.Policy == PolicyQuarantine {
+		tables = append(tables, TableStore{Path: f.QuarantinePath(), Maybe: true})
+	}
+	if !isRemote(f.Table.Path) {
+		for i := range tables {
+			tables[i].Store = local.New(tables[i].Path)
+		}
+		return tables, nil
+	}
+	r, err := newRemote(f.Storage, s3.Options{Version: version})
+	if err != nil {
+		return nil, err
+	}
+	for i := range tables {
+		store, raw, err := r.open(tables[i].Path)
+		if err == nil && write && i == 0 { // they share a bucket
+			err = raw.ConditionalPuts(ctx)
+		}
+		if err != nil {
+			return nil, err
+		}
+		tables[i].Store = store
+	}
+	return tables, nil
+}
+
 // remotePoll is between two looks into a landing folder in S3: each costs a request for every thousand objects.
 const remotePoll = 10 * time.Second
 

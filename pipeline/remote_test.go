@@ -33,7 +33,7 @@ storage:
 			SSE: "aws:kms", KMSKeyID: "alias/lake", RequestPayer: true,
 		},
 		Trigger: Trigger{Mode: AvailableNow}, Batch: mustParse(t, base).Batch, OnError: OnError{Policy: PolicyFail}, Memory: defaultMemory,
-		Maintenance: Maintenance{Checkpoint: CheckpointAuto},
+		Maintenance: Maintenance{Checkpoint: Auto},
 	}, f)
 }
 

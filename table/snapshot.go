@@ -85,21 +85,36 @@ func (s *Snapshot) Files() iter.Seq2[File, error] {
 	}
 }
 
-// FilesWhere are those that may hold a row which fulfils the predicate, by partition values and statistics; nil: all of them.
-func (s *Snapshot) FilesWhere(where *Predicate) ([]File, error) {
-	if where != nil {
-		if err := where.check(s.schema); err != nil {
-			return nil, err
+// Matching goes through the data files that may hold a row which fulfils the predicate, by partition values and statistics; nil:
+// all of them, as Files.
+func (s *Snapshot) Matching(where *Predicate) (iter.Seq2[File, error], error) {
+	if where == nil {
+		return s.Files(), nil
+	}
+	if err := where.check(s.schema); err != nil {
+		return nil, err
+	}
+	return func(yield func(File, error) bool) {
+		for f, err := range s.Files() {
+			if (err != nil || !where.excludes(&f)) && !yield(f, err) {
+				return
+			}
 		}
+	}, nil
+}
+
+// FilesWhere are those of Matching.
+func (s *Snapshot) FilesWhere(where *Predicate) ([]File, error) {
+	matching, err := s.Matching(where)
+	if err != nil {
+		return nil, err
 	}
 	var files []File
-	for f, err := range s.Files() {
+	for f, err := range matching {
 		if err != nil {
 			return nil, err
 		}
-		if !where.excludes(&f) {
-			files = append(files, f)
-		}
+		files = append(files, f)
 	}
 	return files, nil
 }

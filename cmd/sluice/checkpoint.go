@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"time"
@@ -23,20 +24,28 @@ func (a *app) checkpointCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			began := time.Now()
-			done, err := commitlog.New(store).Checkpoint(cmd.Context())
+			v, err := writeCheckpoint(cmd.Context(), commitlog.New(store), args[0])
 			if err != nil {
 				return fmt.Errorf("table %s: %w", args[0], err)
-			}
-			v := &checkpointView{Path: args[0], Version: done.Version, There: done.There}
-			if !done.There {
-				v.writtenView = &writtenView{done.Files, done.Removed, done.Actions, done.Bytes, time.Since(began).Seconds()}
 			}
 			return out.print(a.stdout, v, v.print)
 		},
 	}
 	out.flag(cmd)
 	return cmd
+}
+
+func writeCheckpoint(ctx context.Context, log *commitlog.Log, path string) (*checkpointView, error) {
+	began := time.Now()
+	done, err := log.Checkpoint(ctx)
+	if err != nil {
+		return nil, err
+	}
+	v := &checkpointView{Path: path, Version: done.Version, There: done.There}
+	if !done.There {
+		v.writtenView = &writtenView{done.Files, done.Removed, done.Actions, done.Bytes, time.Since(began).Seconds()}
+	}
+	return v, nil
 }
 
 type checkpointView struct {

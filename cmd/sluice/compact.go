@@ -33,7 +33,7 @@ func (a *app) compactCommand() *cobra.Command {
 				return usageError{fmt.Errorf("--min-age %s, --max-bytes %d: neither can be below 0", minAge, maxBytes)}
 			}
 			c := &compacting{app: a, options: compaction.Options{MinAge: minAge, MaxBytes: maxBytes, Now: time.Now()}, dry: dry}
-			if err := c.run(cmd, args[0], where); err != nil {
+			if err := c.open(cmd.Context(), args[0], where); err != nil {
 				return fmt.Errorf("compact table %s: %w", args[0], err)
 			}
 			return out.print(a.stdout, c.view, c.view.print)
@@ -55,12 +55,23 @@ type compacting struct {
 	view    compactView
 }
 
-func (c *compacting) run(cmd *cobra.Command, path, where string) error {
-	ctx := cmd.Context()
-	store, err := c.open(ctx, path)
+func (c *compacting) open(ctx context.Context, path, where string) error {
+	store, err := openToChange(ctx, path, c.dry)
 	if err != nil {
 		return err
 	}
+	return c.run(ctx, store, path, where)
+}
+
+// openToChange opens a table's store; of a dry run nothing is asked beforehand.
+func openToChange(ctx context.Context, path string, dry bool) (storage.Store, error) {
+	if dry {
+		return pipeline.OpenStore(path, version)
+	}
+	return pipeline.OpenStoreToWrite(ctx, path, version)
+}
+
+func (c *compacting) run(ctx context.Context, store storage.Store, path, where string) error {
 	t := table.New(store, table.Options{EngineVersion: version})
 	s, err := t.Snapshot(ctx, table.Newest)
 	if err != nil {
@@ -89,7 +100,7 @@ func (c *compacting) run(cmd *cobra.Command, path, where string) error {
 	if _, err := t.Sweep(ctx); err != nil {
 		return err
 	}
-	line := newProgressLine(c.app.stderr)
+	line := c.app.progress()
 	defer line.clear()
 	return compaction.Run(ctx, s, plan, compaction.Events{
 		Progress: func(group int, bytes int64) {
@@ -97,13 +108,6 @@ func (c *compacting) run(cmd *cobra.Command, path, where string) error {
 		},
 		Done: c.done,
 	})
-}
-
-func (c *compacting) open(ctx context.Context, path string) (storage.Store, error) {
-	if c.dry {
-		return pipeline.OpenStore(path, version)
-	}
-	return pipeline.OpenStoreToWrite(ctx, path, version)
 }
 
 func (c *compacting) done(d compaction.Done) {

@@ -45,6 +45,16 @@ type app struct {
 	log            *slog.Logger
 	logFormat      string
 	logLevel       string
+	lead           string // of progress, where several tables are worked on
+}
+
+// progress is the line that shows how far a verb is.
+func (a *app) progress() *progressLine {
+	line := newProgressLine(a.stderr)
+	if line != nil {
+		line.lead = a.lead
+	}
+	return line
 }
 
 // usageError is a call that was put wrongly.
@@ -71,7 +81,7 @@ func (a *app) command() *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
 	})
-	root.AddCommand(a.initCommand(), a.validateCommand(), a.runCommand(), a.statusCommand(), a.auditCommand(), a.tableCommand(), a.compactCommand(), a.vacuumCommand(), a.fsckCommand(), a.versionCommand())
+	root.AddCommand(a.initCommand(), a.validateCommand(), a.runCommand(), a.statusCommand(), a.auditCommand(), a.tableCommand(), a.compactCommand(), a.vacuumCommand(), a.maintainCommand(), a.fsckCommand(), a.versionCommand())
 	return root
 }
 

@@ -78,6 +78,9 @@ func printStatus(w io.Writer, s *batch.Status) {
 		row(w, "tombstones", number(s.Tombstones))
 	}
 	row(w, "memory", memoryLine(s.Memory))
+	for _, c := range s.Maintenance {
+		row(w, c.Work, choreLine(c))
+	}
 	for _, n := range s.Notices {
 		row(w, "notice", n)
 	}
@@ -123,6 +126,18 @@ func printTrouble(w io.Writer, s *batch.Status) {
 		row(w, "last error", said)
 	}
 	row(w, "what to do", oneLine(last.Remedy))
+}
+
+// choreLine tells when a table was maintained, and why it was not.
+func choreLine(c batch.Chore) string {
+	line := c.Table
+	if d := c.Done; d != nil {
+		line += fmt.Sprintf("  done %s: %s files (%s), version %d", clock(d.Time), number(d.Files), size(d.Bytes), d.Version)
+	}
+	if f := c.Failed; f != nil {
+		line += fmt.Sprintf("  failed %s: %s; %s", clock(f.Time), oneLine(f.Error), f.Remedy)
+	}
+	return line
 }
 
 func words(c batch.Class) string { return strings.ReplaceAll(string(c), "_", " ") }

@@ -34,7 +34,11 @@ delta.deletedFileRetentionDuration, 7 days by default.`,
 			}
 			options.RetentionSet = cmd.Flags().Changed("retention")
 			options.Now = time.Now()
-			view, err := a.vacuum(cmd.Context(), args[0], options, dry)
+			store, err := pipeline.OpenStore(args[0], version)
+			if err != nil {
+				return err
+			}
+			view, err := a.vacuum(cmd.Context(), store, args[0], options, dry)
 			if err != nil {
 				return fmt.Errorf("vacuum table %s: %w", args[0], err)
 			}
@@ -49,11 +53,7 @@ delta.deletedFileRetentionDuration, 7 days by default.`,
 	return cmd
 }
 
-func (a *app) vacuum(ctx context.Context, path string, o vacuum.Options, dry bool) (*vacuumView, error) {
-	store, err := pipeline.OpenStore(path, version)
-	if err != nil {
-		return nil, err
-	}
+func (a *app) vacuum(ctx context.Context, store storage.Store, path string, o vacuum.Options, dry bool) (*vacuumView, error) {
 	plan, err := vacuum.NewPlan(ctx, store, o)
 	if err != nil {
 		var short *vacuum.RetentionError
@@ -84,7 +84,7 @@ func (a *app) delete(ctx context.Context, store storage.Store, plan *vacuum.Plan
 	if v.Swept, err = table.New(store, table.Options{}).Sweep(ctx); err != nil {
 		return err
 	}
-	line := newProgressLine(a.stderr)
+	line := a.progress()
 	defer line.clear()
 	found, err := plan.Run(ctx, func(f *vacuum.Found) {
 		line.show(fmt.Sprintf("%s files deleted  %s", number(f.Removed.Files+f.Orphans.Files), size(f.Removed.Bytes+f.Orphans.Bytes)))

@@ -164,7 +164,8 @@ func (w *watch) failed(err error) {
 // progressLine is the last line of a terminal, written over again and again, but not too often; nil shows nothing. Safe for
 // concurrent use.
 type progressLine struct {
-	w io.Writer
+	w    io.Writer
+	lead string // of each text
 
 	mu    sync.Mutex
 	shown int
@@ -189,6 +190,7 @@ func (l *progressLine) show(text string) {
 		return
 	}
 	l.last = time.Now()
+	text = l.lead + text
 	fmt.Fprintf(l.w, "\r%s%s", text, strings.Repeat(" ", max(0, l.shown-len(text))))
 	l.shown = len(text)
 }
