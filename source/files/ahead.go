@@ -12,6 +12,8 @@ import (
 const (
 	// atOnce is how many files are read at once: the one being emitted, and those after it.
 	atOnce = 16
+	// piecesAtOnce is the same of pieces of files. They are large, and more would only take memory.
+	piecesAtOnce = 4
 	// queued is how many blocks of one file may wait; the memory usually allows fewer.
 	queued = 32
 )
@@ -39,7 +41,7 @@ func (s *Source) Read(ctx context.Context, ranges []offsetlog.Range, emit func(*
 	var lines int64 // of the pieces before, of the same file
 	for ; emitted < len(jobs); emitted++ {
 		ahead.MoveHead(emitted)
-		for ; started < min(emitted+atOnce, len(jobs)); started++ {
+		for ; started < len(jobs) && started < emitted+jobs[started].atOnce(); started++ {
 			next := jobs[started]
 			next.room, next.blocks = &room{ahead: ahead, job: started}, make(chan *source.Block, queued)
 			running.Go(func() { next.run(ctx, s.reader) })
@@ -70,6 +72,14 @@ type job struct {
 	blocks chan *source.Block
 	lines  int64 // of a piece
 	err    error
+}
+
+// atOnce is how far from the one that is emitted it may be read.
+func (j *job) atOnce() int {
+	if j.piece != nil {
+		return piecesAtOnce
+	}
+	return atOnce
 }
 
 // size is in bytes.
