@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// Writer is another engine, delta-rs, that changes a table. Not safe for concurrent use.
+// Writer is another engine that changes a table. Not safe for concurrent use.
 type Writer struct {
 	cmd       *exec.Cmd
 	stdin     io.WriteCloser
@@ -20,10 +20,11 @@ type Writer struct {
 	complaint bytes.Buffer
 }
 
-// Writer starts an engine for a table, a folder or a URL. It ends with the test.
-func (v *Venv) Writer(tb testing.TB, table string) *Writer {
+// Writer starts an engine (deltalake; spark where installed) for a table, a folder or a URL that the engine reads. It ends
+// with the test.
+func (v *Venv) Writer(tb testing.TB, engine, table string) *Writer {
 	tb.Helper()
-	cmd := exec.Command(v.python, filepath.Join(v.scripts, "change_table.py"), table)
+	cmd := exec.Command(v.python, filepath.Join(v.scripts, "change_table.py"), engine, table)
 	w := &Writer{cmd: cmd}
 	cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
 	cmd.Stderr = &w.complaint
@@ -45,14 +46,13 @@ func (v *Venv) Writer(tb testing.TB, table string) *Writer {
 	return w
 }
 
-// Change makes one of the changes that change_table.py knows, and returns the table's newest version after it. An error is
-// the engine's reason not to have made it.
-func (w *Writer) Change(change string) (version int64, err error) {
+// Change makes one of the changes that change_table.py knows. An error is the engine's reason not to have made it.
+func (w *Writer) Change(change string) (Changed, error) {
 	var answer struct {
-		Version int64
-		Error   string
+		Changed
+		Error string
 	}
-	_, err = fmt.Fprintln(w.stdin, change)
+	_, err := fmt.Fprintln(w.stdin, change)
 	if err == nil {
 		err = w.answers.Decode(&answer)
 	}
@@ -60,9 +60,15 @@ func (w *Writer) Change(change string) (version int64, err error) {
 	case err != nil:
 		_ = w.stdin.Close()
 		_ = w.cmd.Wait() // for its last words
-		return 0, fmt.Errorf("%s: %w: %s", change, err, tail(w.complaint.String()))
+		return Changed{}, fmt.Errorf("%s: %w: %s", change, err, tail(w.complaint.String()))
 	case answer.Error != "":
-		return 0, fmt.Errorf("%s: %w", change, errors.New(answer.Error))
+		return Changed{}, fmt.Errorf("%s: %w", change, errors.New(answer.Error))
 	}
-	return answer.Version, nil
+	return answer.Changed, nil
+}
+
+// Changed is what has come of a change.
+type Changed struct {
+	Version int64            // the table's newest after it
+	Rows    map[int64]string // by their ids, the texts that the table must have in rows of the engine; where the change was "rows"
 }

@@ -84,22 +84,29 @@ class Chdb:
         return version, pa.ipc.open_stream(raw)
 
 
+def spark_session(settings=()):
+    """Spark with Delta Lake in this process, for many small tables, with further settings."""
+    from pyspark.sql import SparkSession
+    jars = glob.glob(os.path.join(os.path.dirname(sys.prefix), "jars", "*.jar"))
+    if not jars:
+        raise FileNotFoundError("no jars for Spark; run install.sh spark")
+    builder = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.jars", ",".join(sorted(jars)))
+        .config("spark.sql.extensions", "io.delta.sql.DeltaSparkSessionExtension")
+        .config("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog")
+        .config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false").config("spark.log.level", "OFF")
+        .config("spark.sql.session.timeZone", "UTC").config("spark.sql.shuffle.partitions", "1")
+        .config("spark.databricks.delta.snapshotPartitions", "1").config("spark.driver.maxResultSize", "0")
+        .config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1"))
+    for key, value in dict(settings).items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()
+
+
 class Spark:
     def __init__(self):
-        from pyspark.sql import SparkSession
-        jars = glob.glob(os.path.join(os.path.dirname(sys.prefix), "jars", "*.jar"))
-        if not jars:
-            raise FileNotFoundError("no jars for Spark; run install.sh spark")
-        self.session = (
-            SparkSession.builder.master("local[2]")
-            .config("spark.jars", ",".join(sorted(jars)))
-            .config("spark.sql.extensions", "io.delta.sql.DeltaSparkSessionExtension")
-            .config("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog")
-            .config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false").config("spark.log.level", "OFF")
-            .config("spark.sql.session.timeZone", "UTC").config("spark.sql.shuffle.partitions", "1")
-            .config("spark.databricks.delta.snapshotPartitions", "1").config("spark.driver.maxResultSize", "0")
-            .config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")
-            .getOrCreate())
+        self.session = spark_session()
 
     def read(self, path, version, columns):
         reader = self.session.read.format("delta")
