@@ -27,7 +27,8 @@ func (b *bench) rows() []row {
 		b.looks(),
 		b.idle(20 * time.Second),
 		b.latencies(10_000, 1000),
-		b.appends(appends{commits: 100, rows: 2500}),
+		b.appends(appends{commits: 2000, rows: 2500, few: 100}),
+		b.batches(appends{commits: 100, rows: 2500}),
 	}
 	for _, s := range []struct {
 		shape   shape
@@ -128,10 +129,18 @@ func (b *bench) latencies(records, perSecond int) row {
 
 // appends are small commits to a disk, beside delta-rs.
 func (b *bench) appends(a appends) row {
+	return row{
+		name: "appends of " + strconv.FormatInt(a.rows, 10) + " rows", means: "wall: median of an append; CPU: of all appends", columns: eventColumns,
+		contenders: []contender{b.library(a), b.deltalake(a)},
+	}
+}
+
+// batches are what the program takes for an append of its own: look, plan, JSON, file, commit.
+func (b *bench) batches(a appends) row {
 	whole := func(c []commit) []commit { return c }
 	return row{
-		name: "appends of " + strconv.FormatInt(a.rows, 10) + " rows", means: "wall: median of an append; CPU: of all appends, of a batch each the whole run", columns: eventColumns,
-		contenders: []contender{b.library(a), b.deltalake(a), b.sluiceAppends("Sluice, a batch each", a, whole)},
+		name: "batches of " + strconv.FormatInt(a.rows, 10) + " rows", means: "wall: median of an append or a batch; CPU: of all appends, of batches the whole run", columns: eventColumns,
+		contenders: []contender{b.library(a), b.sluiceAppends("Sluice, a batch each", a, whole)},
 	}
 }
 

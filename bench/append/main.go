@@ -1,8 +1,8 @@
 // Command append appends rows to a table as a library does, and prints the seconds of each append, and the seconds of
-// processor that all of them took: append IN OUT COLUMNS
+// processor that it took: append IN OUT COLUMNS APPENDS
 //
-// IN is a folder of NDJSON, each file of which is an append. All of it is in memory, as Arrow, before the first. COLUMNS is
-// a struct in Spark's spelling. The table object is kept over all appends; each is begun, written and committed, with the
+// IN is a folder of NDJSON, each file of which is an append; behind the last the first comes again. All of it is in memory, as
+// Arrow, before the first. COLUMNS is a struct in Spark's spelling. The table object is kept over all appends; each is begun, written and committed, with the
 // data file, its folder, the commit and its folder synced to the device.
 package main
 
@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -33,8 +34,12 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) (err error) {
-	if len(args) != 3 {
-		return fmt.Errorf("%d arguments: it takes IN OUT COLUMNS", len(args))
+	if len(args) != 4 {
+		return fmt.Errorf("%d arguments: it takes IN OUT COLUMNS APPENDS", len(args))
+	}
+	appends, err := strconv.Atoi(args[3])
+	if err != nil {
+		return err
 	}
 	columns, err := schema.ParseDDL(args[2])
 	if err != nil {
@@ -51,16 +56,15 @@ func run(ctx context.Context, args []string) (err error) {
 	if err := open(ctx, t, create); err != nil {
 		return err
 	}
-	seconds := make([]float64, len(parts))
-	all := stopwatch.Start()
-	for i, rows := range parts {
+	wall, processor := make([]float64, appends), make([]float64, appends)
+	for i := range appends {
 		one := stopwatch.Start()
-		if err := appendRows(ctx, t, create, int64(i), rows); err != nil {
+		if err := appendRows(ctx, t, create, int64(i), parts[i%len(parts)]); err != nil {
 			return err
 		}
-		seconds[i] = one.Wall()
+		wall[i], processor[i] = one.Wall(), one.CPU()
 	}
-	return json.NewEncoder(os.Stdout).Encode(map[string]any{"wall": seconds, "cpu": all.CPU()})
+	return json.NewEncoder(os.Stdout).Encode(map[string]any{"wall": wall, "cpu": processor})
 }
 
 // open has the table read its log, if there is one, so that no append has to.

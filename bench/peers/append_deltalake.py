@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Appends rows with delta-rs, some at a time: append_deltalake.py IN OUT COLUMNS ROWS
+"""Appends rows with delta-rs, some at a time: append_deltalake.py IN OUT COLUMNS ROWS APPENDS
 
-Prints the seconds of each append, and the seconds of processor that all of them took.
+Prints the seconds of each append, and the seconds of processor that it took.
 
-DuckDB reads the NDJSON of the folder IN, all of it before the first append.
+DuckDB reads the NDJSON of the folder IN, all of it before the first append. Behind its last rows the first come again.
 """
 import json
 import sys
@@ -12,15 +12,16 @@ import time
 import duckdb
 from deltalake import DeltaTable, write_deltalake
 
-folder, out, columns, rows = sys.argv[1], sys.argv[2] + "/table", sys.argv[3], int(sys.argv[4])
+folder, out, columns, rows, appends = sys.argv[1], sys.argv[2] + "/table", sys.argv[3], int(sys.argv[4]), int(sys.argv[5])
 duckdb.execute("set timezone='UTC'")
 data = duckdb.sql(f"select * replace (ts::timestamptz as ts) from read_json('{folder}/*.ndjson', format='newline_delimited', columns={columns})").to_arrow_table()
 DeltaTable.create(out, data.schema)
 table = DeltaTable(out)
-seconds, before = [], time.process_time()
-for begin in range(0, data.num_rows, rows):
-    part = data.slice(begin, rows)
-    start = time.perf_counter()
+seconds, processor = [], []
+for begin in range(0, appends * rows, rows):
+    part = data.slice(begin % data.num_rows, rows)
+    start, before = time.perf_counter(), time.process_time()
     write_deltalake(table, part, mode="append")
     seconds.append(time.perf_counter() - start)
-print(json.dumps({"wall": seconds, "cpu": time.process_time() - before}))
+    processor.append(time.process_time() - before)
+print(json.dumps({"wall": seconds, "cpu": processor}))
