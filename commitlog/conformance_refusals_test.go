@@ -3,14 +3,8 @@ package commitlog
 // refusals are the tables written by others that are not read, and what the error says. All others are read.
 var refusals = map[string]string{
 	"delta-kernel-defaults/catalog-owned-preview":                                     "reading it needs catalogManaged",
-	"delta-kernel-defaults/spark-shredded-variant-preview-delta":                      "reading it needs variantShredding-preview, variantType",
-	"delta-kernel-defaults/spark-variant-checkpoint":                                  "reading it needs variantType-preview",
-	"delta-kernel-defaults/spark-variant-stable-feature-checkpoint":                   "reading it needs variantType",
-	"duckdb-delta-inlined/unshredded-variant":                                         "reading it needs variantType-preview",
-	"duckdb-delta-inlined/variant/basic":                                              "reading it needs variantType",
 	"kernel-rs-data/crc-malformed":                                                    "no Delta table there",
 	"kernel-rs-data/table-with-geo":                                                   "reading it needs geospatial",
-	"kernel-rs-data/unshredded-variant":                                               "reading it needs variantType-preview",
 	"kernel-rs-golden/data-reader-absolute-paths-escaped-chars":                       "00000000000000000000.json: it has no metaData action",
 	"kernel-rs-golden/deltalog-commit-info":                                           "00000000000000000000.json: line 1: metaData without schemaString",
 	"kernel-rs-golden/deltalog-invalid-protocol-version":                              "reading it needs reader version 99",

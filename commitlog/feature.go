@@ -29,6 +29,10 @@ const (
 	featureIcebergV1         = "icebergCompatV1"
 	featureIcebergV2         = "icebergCompatV2"
 	featureIcebergV3         = "icebergCompatV3"
+	featureVariant           = "variantType"
+	featureVariantOld        = "variantType-preview"
+	featureShredding         = "variantShredding"
+	featureShreddingOld      = "variantShredding-preview"
 	maxReaderVersion         = 3
 	maxWriterVersion         = 7
 )
@@ -51,6 +55,8 @@ func supportOf(feature string) (support, bool) {
 	case featureColumnMapping, featureDeletionVectors, featureTimestampNTZ, featureV2Checkpoint, featureVacuumCheck,
 		featureTypeWidening, featureTypeWideningOld:
 		return support{readerWriter: true, read: true, append: true}, true
+	case featureVariant, featureVariantOld, featureShredding, featureShreddingOld:
+		return support{readerWriter: true, read: true}, true
 	case featureRowTracking, featureClustering, featureIcebergV1, featureIcebergV2, featureIcebergV3:
 		return support{}, true
 	}

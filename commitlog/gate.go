@@ -75,8 +75,13 @@ func gateRead(table string, version int64, p Protocol, m Metadata) (*gated, erro
 	if t.schema, err = t.schema.Mapped(mode); err != nil {
 		return nil, corrupt(fmt.Errorf("metaData.schemaString: %w", err))
 	}
-	if column, used := usage.types["timestamp_ntz"]; used && !slices.Contains(p.reads(), featureTimestampNTZ) {
-		return nil, corrupt(fmt.Errorf("column %s is timestamp_ntz, but the protocol lacks the feature %s", column, featureTimestampNTZ))
+	for _, typed := range []struct{ name, feature, old string }{
+		{"timestamp_ntz", featureTimestampNTZ, featureTimestampNTZ}, {"variant", featureVariant, featureVariantOld},
+	} {
+		column, used := usage.types[typed.name]
+		if used && !slices.Contains(p.reads(), typed.feature) && !slices.Contains(p.reads(), typed.old) {
+			return nil, corrupt(fmt.Errorf("column %s is %s, but the protocol lacks the feature %s", column, typed.name, typed.feature))
+		}
 	}
 	return t, nil
 }

@@ -8,7 +8,7 @@ import (
 
 // ArrowType returns the type of the columns that carry it: strings and binaries with 32-bit offsets, decimal128,
 // date32, timestamp in microseconds with zone UTC, timestamp_ntz in microseconds without zone, lists whose element is
-// called "element", maps.
+// called "element", maps, and VariantType.
 func (t *Type) ArrowType() arrow.DataType {
 	switch t.Kind {
 	case Boolean:
@@ -45,6 +45,8 @@ func (t *Type) ArrowType() arrow.DataType {
 		return m
 	case Struct:
 		return arrow.StructOf(t.arrowFields()...)
+	case Variant:
+		return newVariantType()
 	default:
 		return arrow.Null
 	}
@@ -106,6 +108,8 @@ func FromArrow(d arrow.DataType) (*Type, error) {
 		return fromArrowMap(d)
 	case *arrow.StructType:
 		return fromArrowFields(d.Fields())
+	case *VariantType:
+		return Of(Variant), nil
 	}
 	if k, ok := fromArrowID(d.ID()); ok {
 		return Of(k), nil

@@ -11,7 +11,7 @@ import (
 var ddlNames = map[Kind]string{
 	Boolean: "boolean", Byte: "byte", Short: "short", Integer: "int", Long: "long", Float: "float", Double: "double",
 	String: "string", Binary: "binary", Date: "date", Timestamp: "timestamp", TimestampNTZ: "timestamp_ntz",
-	Void: "void",
+	Void: "void", Variant: "variant",
 }
 
 // DDL returns the type as ParseDDL reads it. What DDL has no words for is left out: containsNull of arrays and maps, and

@@ -15,7 +15,7 @@ import (
 var primitives = map[Kind]string{
 	Boolean: "boolean", Byte: "byte", Short: "short", Integer: "integer", Long: "long", Float: "float", Double: "double",
 	String: "string", Binary: "binary", Date: "date", Timestamp: "timestamp", TimestampNTZ: "timestamp_ntz",
-	Void: "void",
+	Void: "void", Variant: "variant",
 }
 
 // ParseJSON reads the schemaString of a metaData action: a struct of the table's columns. It is exact: names have to be
@@ -165,11 +165,8 @@ func parsePrimitive(name, path string) (*Type, error) {
 		}
 		return nil, fmt.Errorf("%sthe type %q is not a decimal(p,s) with 1 <= p <= 38 and 0 <= s <= p", where(path), name)
 	}
-	switch name {
-	case "decimal":
+	if name == "decimal" {
 		return DecimalOf(10, 0), nil // PROTOCOL.md leaves it open; Spark reads it so
-	case "variant":
-		return nil, fmt.Errorf("%sthe type %s is not supported; drop the column or read the table with another engine", where(path), name)
 	}
 	if k, ok := aliases[strings.ToLower(name)]; ok {
 		return nil, fmt.Errorf("%sthe type %q is an alias, which a table's log may not hold; its writer should have written %q",

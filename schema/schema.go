@@ -39,7 +39,8 @@ const (
 	Array
 	Map
 	Struct
-	Void // nothing but null, and in no data file
+	Void    // nothing but null, and in no data file
+	Variant // a value of any kind, in Parquet's Variant binary encoding
 )
 
 // Type is a Delta type. Immutable once made.
@@ -83,8 +84,10 @@ func MapOf(key, value *Type) *Type {
 // StructOf returns a struct of the given fields.
 func StructOf(fields ...Field) *Type { return &Type{Kind: Struct, Fields: fields} }
 
-// Nested says whether the type has types inside.
-func (t *Type) Nested() bool { return t.Kind == Array || t.Kind == Map || t.Kind == Struct }
+// Nested says whether values of the type have values inside, and so no order.
+func (t *Type) Nested() bool {
+	return t.Kind == Array || t.Kind == Map || t.Kind == Struct || t.Kind == Variant
+}
 
 // Index returns the position of the struct's field of exactly this name, or -1.
 func (t *Type) Index(name string) int {

@@ -69,7 +69,6 @@ func TestJSONRefusesWhatOtherReadersRefuse(t *testing.T) {
 		"alias":             {field(`"bigint"`), `column c: the type "bigint" is an alias`},
 		"int alias":         {field(`"int"`), `"integer"`},
 		"unknown":           {field(`"geometry"`), `unknown type "geometry"`},
-		"variant":           {field(`"variant"`), "not supported"},
 		"decimal too wide":  {field(`"decimal(39,0)"`), "38"},
 		"decimal bad scale": {field(`"decimal(3,4)"`), "38"},
 		"decimal unclosed":  {field(`"decimal(3,1"`), "38"},

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/sluicedata/sluice/parquetfile"
 	"github.com/sluicedata/sluice/schema"
+	"github.com/sluicedata/sluice/schema/variant"
 )
 
 // source is a column of the table as one file stores it: how to put its next value together from the leaves below.
@@ -66,6 +68,8 @@ func (s *sources) column(t *schema.Type, c *parquet.Column, outerRep int) (*sour
 		return src, s.list(src, c)
 	case schema.Map:
 		return src, s.mapping(src, c)
+	case schema.Variant:
+		return src, s.variant(src, c)
 	}
 	if !c.Leaf() {
 		return nil, fmt.Errorf("column %s: the file stores a group where the table has %s", c.Name(), t)
@@ -111,6 +115,18 @@ func (s *sources) mapping(src *source, c *parquet.Column) error {
 	}
 	src.children[0].key = true
 	return nil
+}
+
+// variant finds the two leaves of a variant (PROTOCOL.md, "Variant Data Type").
+func (s *sources) variant(src *source, c *parquet.Column) error {
+	metadata, value := c.Column("metadata"), c.Column("value")
+	switch {
+	case c.Column("typed_value") != nil:
+		return fmt.Errorf("column %s: the file stores shredded variants, which this version does not read; have the engine that wrote the file rewrite it with delta.enableVariantShredding=false", c.Name())
+	case c.Leaf() || metadata == nil || value == nil:
+		return fmt.Errorf("column %s: the file stores no variant where the table has one", c.Name())
+	}
+	return s.children(src, []*schema.Type{schema.Of(schema.Binary), schema.Of(schema.Binary)}, []*parquet.Column{metadata, value}, c)
 }
 
 // children makes the sources below, and finds a leaf whose levels tell of src itself.
@@ -195,6 +211,8 @@ func (src *source) assemble(b array.Builder) error {
 	switch b := b.(type) {
 	case *array.StructBuilder:
 		return src.assembleStruct(b)
+	case *array.ExtensionBuilder:
+		return src.assembleVariant(b.StorageBuilder().(*array.StructBuilder))
 	case *array.MapBuilder:
 		b.Append(true)
 		return src.assembleItems(front, b.KeyBuilder(), b.ItemBuilder())
@@ -217,6 +235,20 @@ func (src *source) assembleStruct(b *array.StructBuilder) error {
 		return src.skipProbe()
 	}
 	return nil
+}
+
+// assembleVariant appends a variant that can be decoded.
+func (src *source) assembleVariant(b *array.StructBuilder) error {
+	if err := src.assembleStruct(b); err != nil {
+		return err
+	}
+	metadata, value := b.FieldBuilder(0).(*array.BinaryBuilder), b.FieldBuilder(1).(*array.BinaryBuilder)
+	last := b.Len() - 1
+	if metadata.IsNull(last) || value.IsNull(last) {
+		return errors.New("a variant has no metadata, or no value")
+	}
+	_, err := variant.Decode(metadata.Value(last), value.Value(last))
+	return err
 }
 
 func (src *source) assembleItems(front *parquet.Value, builders ...array.Builder) error {

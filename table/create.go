@@ -78,8 +78,8 @@ func (c *Create) checkPartitions() []error {
 // checkStorable finds what Parquet has no form for.
 func checkStorable(path string, t *schema.Type) []error {
 	var faults []error
-	if t.Kind == schema.Void {
-		faults = append(faults, fmt.Errorf("column %s is void, which cannot be stored; give it another type", path))
+	if t.Kind == schema.Void || t.Kind == schema.Variant {
+		faults = append(faults, fmt.Errorf("column %s is %s, which cannot be stored; give it another type", path, t))
 	}
 	if t.Kind == schema.Struct {
 		if len(t.Fields) == 0 {

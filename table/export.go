@@ -2,6 +2,7 @@ package table
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -16,7 +17,11 @@ func (s *Snapshot) Export(ctx context.Context, options ScanOptions, w io.Writer)
 	if err != nil {
 		return 0, err
 	}
-	l, err := newLayout(storedColumns(wanted.Logical(), nil), s.Properties(), s.table.engine(), s.table.zstd)
+	stored := storedColumns(wanted.Logical(), nil)
+	if err := errors.Join(checkStorable("", stored)...); err != nil {
+		return 0, err
+	}
+	l, err := newLayout(stored, s.Properties(), s.table.engine(), s.table.zstd)
 	if err != nil {
 		return 0, err
 	}

@@ -212,6 +212,9 @@ func cellText(a arrow.Array, i int) string {
 			s.WriteString(cellText(a.ListValues(), int(k)) + ";")
 		}
 		return "[" + s.String() + "]"
+	case *schema.VariantArray:
+		metadata, value := a.Value(i)
+		return fmt.Sprintf("v%x:%x", metadata, value)
 	case *array.Struct:
 		var s strings.Builder
 		for f := range a.NumField() {

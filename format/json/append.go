@@ -10,11 +10,13 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
+
+	"github.com/sluicedata/sluice/schema"
 )
 
 // AppendRow appends row i of a record as one JSON object, the way back of decoding: integers and decimals with all their
 // digits, floats in their shortest form (NaN and the infinities, which JSON has no numbers for, as strings), timestamps
-// and dates as RFC 3339 texts in UTC, binary in base64, maps as objects. Nulls are written.
+// and dates as RFC 3339 texts in UTC, binary in base64, maps as objects, variants as the JSON that they stand for. Nulls are written.
 func AppendRow(dst []byte, rows arrow.Record, i int) []byte {
 	dst = append(dst, '{')
 	for c, column := range rows.Columns() {
@@ -107,6 +109,9 @@ func appendNested(dst []byte, column arrow.Array, i int) []byte {
 			dst = appendValue(dst, a.Field(f), i)
 		}
 		return append(dst, '}')
+	case *schema.VariantArray:
+		metadata, value := a.Value(i)
+		return appendVariant(dst, metadata, value)
 	default:
 		return appendText(dst, fmt.Sprintf("(no JSON form of Arrow type %s)", column.DataType()))
 	}
