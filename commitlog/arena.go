@@ -52,14 +52,14 @@ type dictionary struct {
 }
 
 // id is the number of a text. The limit must be out of reach.
-func (d *dictionary) id(text string) uint32 {
+func (d *dictionary) id(text []byte) uint32 {
 	id, _ := d.tryID(text)
 	return id
 }
 
 // tryID is the number of a text; ok is false when it is a new one and there are no numbers left.
-func (d *dictionary) tryID(text string) (id uint32, ok bool) {
-	if id, ok = d.ids[text]; ok {
+func (d *dictionary) tryID(text []byte) (id uint32, ok bool) {
+	if id, ok = d.ids[string(text)]; ok {
 		return id, true
 	}
 	if uint32(len(d.texts)) >= d.limit {
@@ -69,8 +69,8 @@ func (d *dictionary) tryID(text string) (id uint32, ok bool) {
 		d.ids = map[string]uint32{}
 	}
 	id = uint32(len(d.texts))
-	d.texts = append(d.texts, text)
-	d.ids[text] = id
+	d.texts = append(d.texts, string(text))
+	d.ids[d.texts[id]] = id
 	return id, true
 }
 

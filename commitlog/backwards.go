@@ -13,8 +13,8 @@ func (l *Log) Backwards(ctx context.Context, from int64) iter.Seq2[*Commit, erro
 		first, from, err := l.span(ctx, from)
 		for ; err == nil && from >= first; from -= fetchers {
 			var some []*Commit
-			err = l.fetch(ctx, max(from-fetchers+1, first), from, full, func(c *Commit, _ commitFile) error {
-				some = append(some, c)
+			err = l.fetch(ctx, max(from-fetchers+1, first), from, full, func(p *parser) error {
+				some = append(some, p.commit)
 				return nil
 			})
 			for i := len(some) - 1; err == nil && i >= 0; i-- {

@@ -106,13 +106,14 @@ func (r *checkpointReader) json(ctx context.Context, version int64, key string) 
 	if err != nil {
 		return nil, err
 	}
-	d := full
+	d := replay
 	if !r.files {
 		d = summary
 	}
-	p := newParser(version, body, d)
-	if err := p.parse(); err != nil {
-		return nil, r.damaged(version, key, errors.New(err.Reason))
+	var p parser
+	var corrupt *CorruptError
+	if err := p.parse(version, body, d); errors.As(err, &corrupt) {
+		return nil, r.damaged(version, key, errors.New(corrupt.Reason))
 	}
 	c := p.commit
 	if c.Protocol != nil {
@@ -124,7 +125,7 @@ func (r *checkpointReader) json(ctx context.Context, version int64, key string) 
 	for _, t := range c.Txns {
 		r.state.Apps[t.AppID] = unlocated(t)
 	}
-	r.state.apply(c)
+	r.state.apply(&p)
 	return p.sidecars, nil
 }
 

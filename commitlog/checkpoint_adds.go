@@ -151,7 +151,7 @@ func (g *rowGroup) partitionValues(files *Files, ids []uint32) error {
 			return errors.New("a file without partitionValues")
 		}
 		if known == noFile || !bytes.Equal(tuple, last) {
-			known = files.tuples.id(string(tuple))
+			known = files.tuples.id(tuple)
 			last = append(last[:0], tuple...)
 		}
 		files.rows[id].tuple = known

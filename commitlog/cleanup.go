@@ -152,10 +152,10 @@ func (l *Log) eachNewest(ctx context.Context, e *listing, before int64, of map[s
 	for from > 0 && e.missing(from-1, from-1) < 0 {
 		from--
 	}
-	return l.fetch(ctx, from, before-1, summary, func(c *Commit, _ commitFile) error {
-		for _, t := range c.Txns {
+	return l.fetch(ctx, from, before-1, summary, func(p *parser) error {
+		for _, t := range p.commit.Txns {
 			if app, is := of[t.AppID]; is && t.Version == app.Batch {
-				fn(t.AppID, c.app(t))
+				fn(t.AppID, p.commit.app(t))
 			}
 		}
 		return nil

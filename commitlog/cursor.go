@@ -13,9 +13,10 @@ const maxDepth = 500
 // cursor walks over JSON text without building a tree. It accepts exactly RFC 8259, tells members apart by their exact
 // names, and remembers the first error: after one, all calls return zero values. Its bytes must be valid UTF-8.
 type cursor struct {
-	b   []byte
-	i   int
-	err error
+	b         []byte
+	i         int
+	err       error
+	unescaped []byte // the strings so far that had escapes, one behind the other
 }
 
 func (c *cursor) failf(format string, args ...any) {
@@ -66,7 +67,7 @@ func (c *cursor) unexpected(want string) {
 	}
 }
 
-// object walks over an object; member has to consume the value of each. name is valid only during the call.
+// object walks over an object; member has to consume the value of each.
 func (c *cursor) object(member func(name []byte)) {
 	if !c.expect('{') {
 		return
@@ -217,8 +218,9 @@ func (c *cursor) digits() int {
 // skip consumes a value of any kind and returns its text.
 func (c *cursor) skip() []byte {
 	c.peek()
-	start := c.i
+	start, before := c.i, len(c.unescaped)
 	c.value(0)
+	c.unescaped = c.unescaped[:before]
 	if c.err != nil {
 		return nil
 	}

@@ -2,6 +2,8 @@ package commitlog
 
 import (
 	"bytes"
+	"encoding/binary"
+	"math/bits"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -10,48 +12,90 @@ import (
 // string reads a string.
 func (c *cursor) string() string { return string(c.text()) }
 
-// text reads a string. The bytes may be a part of the cursor's.
+// text reads a string. Its bytes are the cursor's: of what it walks over, or of what it has unescaped.
 func (c *cursor) text() []byte {
 	if !c.expect('"') {
 		return nil
 	}
 	start := c.i
-	for ; c.i < len(c.b); c.i++ {
-		switch b := c.b[c.i]; {
-		case b == '"':
-			s := c.b[start:c.i]
-			c.i++
-			return s
-		case b == '\\':
-			return c.escaped(start)
-		case b < 0x20:
-			c.failf("a control character inside a string")
-			return nil
-		}
+	c.plain()
+	if c.i < len(c.b) && c.b[c.i] == '\\' {
+		return c.escaped(start)
 	}
-	c.failf("it ends inside a string")
-	return nil
+	return c.quote(c.b[start:c.i])
 }
 
-// escaped reads the rest of a string that began at start, from its first escape on.
-func (c *cursor) escaped(start int) []byte {
-	out := append(make([]byte, 0, 2*(c.i-start)+64), c.b[start:c.i]...)
-	for c.i < len(c.b) && c.err == nil {
-		switch b := c.b[c.i]; {
-		case b == '"':
-			c.i++
-			return out
-		case b == '\\':
-			out = c.escape(out)
-		case b < 0x20:
-			c.failf("a control character inside a string")
-		default:
-			out = append(out, b)
-			c.i++
-		}
+// quote ends a string, whose bytes s are.
+func (c *cursor) quote(s []byte) []byte {
+	switch {
+	case c.err != nil:
+		return nil
+	case c.i == len(c.b):
+		c.failf("it ends inside a string")
+		return nil
+	case c.b[c.i] != '"':
+		c.failf("a control character inside a string")
+		return nil
 	}
-	c.failf("it ends inside a string")
-	return nil
+	c.i++
+	return s
+}
+
+// plain passes over the bytes of a string that stand for themselves.
+func (c *cursor) plain() {
+	for c.i+8 <= len(c.b) {
+		special := specialBytes(binary.LittleEndian.Uint64(c.b[c.i:]))
+		if special != 0 {
+			c.i += bits.TrailingZeros64(special) / 8
+			return
+		}
+		c.i += 8
+	}
+	for c.i < len(c.b) && c.b[c.i] >= 0x20 && c.b[c.i] != '"' && c.b[c.i] != '\\' {
+		c.i++
+	}
+}
+
+// specialBytes marks the bytes of a word that do not stand for themselves in a string, quotes, backslashes and control
+// characters, by their highest bit. What is above the lowest of the marks may be wrong.
+func specialBytes(word uint64) uint64 {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	quote, backslash := word^ones*'"', word^ones*'\\'
+	return ((quote-ones)&^quote | (backslash-ones)&^backslash | (word-ones*0x20)&^word) & tops
+}
+
+// escaped reads the rest of a string that began at start, from its first escape on. Nothing becomes longer by unescaping:
+// memory that is made once has room for all that there is behind it.
+func (c *cursor) escaped(start int) []byte {
+	out, from := c.unescaped, len(c.unescaped)
+	if need := from + len(c.b) - start + 8; cap(out) < need { // a whole word is stored for each piece of one
+		out = make([]byte, 0, need)
+	}
+	out = append(out, c.b[start:c.i]...)
+	for c.err == nil && c.i < len(c.b) && c.b[c.i] == '\\' {
+		out = c.plainTo(c.escape(out))
+	}
+	c.unescaped = out
+	return c.quote(out[from:len(out):len(out)])
+}
+
+// plainTo is plain, and appends the bytes. There must be room for eight more.
+func (c *cursor) plainTo(out []byte) []byte {
+	n := len(out)
+	for c.i+8 <= len(c.b) {
+		word := binary.LittleEndian.Uint64(c.b[c.i:])
+		binary.LittleEndian.PutUint64(out[n:n+8], word)
+		if special := specialBytes(word); special != 0 {
+			k := bits.TrailingZeros64(special) / 8
+			c.i += k
+			return out[:n+k]
+		}
+		c.i += 8
+		n += 8
+	}
+	start := c.i
+	c.plain()
+	return append(out[:n], c.b[min(start, c.i, len(c.b)):min(c.i, len(c.b))]...)
 }
 
 // escape appends what one escape sequence stands for.

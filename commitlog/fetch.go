@@ -8,45 +8,44 @@ import (
 // fetchers is how many commits are read and parsed at a time.
 const fetchers = 16
 
-// fetched is one commit on its way from a fetcher to its place in the order.
-type fetched struct {
-	commit *Commit
-	file   commitFile
-	err    error
-}
+// fetchedBytes is about how long the commits are together that are read and parsed ahead.
+const fetchedBytes = 4 << 20
 
-// fetch reads the commits [from, to] and hands them to apply in ascending order. Up to fetchers of them are read ahead.
-// An error of apply ends it and is returned as it is.
-func (l *Log) fetch(ctx context.Context, from, to int64, d detail, apply func(*Commit, commitFile) error) error {
+// fetch reads the commits [from, to] and hands them to apply in ascending order, as what their parsers hold until it
+// returns. An error of apply ends it and is returned as it is.
+func (l *Log) fetch(ctx context.Context, from, to int64, d detail, apply func(*parser) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer cancel()
 
-	window := make([]chan fetched, fetchers) // by version modulo fetchers
-	start := func(version int64) {
-		if version > to {
-			return
-		}
-		slot := make(chan fetched, 1)
-		window[version%fetchers] = slot
-		running.Go(func() {
-			c, f, err := l.read(ctx, version, d)
-			slot <- fetched{c, f, err}
-		})
+	var window [fetchers]struct { // by version modulo fetchers
+		parser *parser
+		done   chan error
 	}
-	for v := from; v < from+fetchers; v++ {
-		start(v)
-	}
+	var idle []*parser
+	ahead, next := int64(fetchers), from
 	for v := from; v <= to; v++ {
-		f := <-window[v%fetchers]
-		start(v + fetchers)
-		if f.err != nil {
-			return f.err
+		for ; next <= min(to, v+ahead-1); next++ {
+			slot, version := &window[next%fetchers], next
+			slot.parser, slot.done = &parser{}, make(chan error, 1)
+			if n := len(idle); n > 0 {
+				slot.parser, idle = idle[n-1], idle[:n-1]
+			}
+			running.Go(func() { slot.done <- l.readWith(ctx, slot.parser, version, d) })
 		}
-		if err := apply(f.commit, f.file); err != nil {
+		slot := &window[v%fetchers]
+		if err := <-slot.done; err != nil {
 			return err
 		}
+		if err := apply(slot.parser); err != nil {
+			return err
+		}
+		ahead = min(fetchers, max(2, fetchedBytes/int64(1+len(slot.parser.b))))
+		if int64(len(idle)) < ahead {
+			idle = append(idle, slot.parser)
+		}
+		slot.parser = nil
 	}
 	return nil
 }

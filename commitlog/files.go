@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"hash/maphash"
 	"iter"
-	"maps"
 	"math"
 	"slices"
 )
@@ -18,7 +17,7 @@ type Files struct {
 	bytes  int64
 	names  arena
 	dirs   dictionary // of paths, with their last slash
-	tuples dictionary // of partition values; see appendTuple
+	tuples dictionary // of partition values; see appendTupleValue
 	stats  statsList  // by row
 	base   sparseInts // baseRowId, by row
 	since  sparseInts // defaultRowCommitVersion, by row
@@ -47,7 +46,7 @@ type extra struct {
 func newFiles() *Files {
 	f := &Files{seed: maphash.MakeSeed(), extras: map[uint32]extra{}}
 	f.dirs.limit, f.tuples.limit = math.MaxUint16, math.MaxUint32
-	f.dirs.id("")
+	f.dirs.id(nil)
 	return f
 }
 
@@ -70,11 +69,8 @@ func (f *Files) All() iter.Seq[Add] {
 			if r.dead {
 				continue
 			}
-			switch {
-			case r.tuple == noTuple:
-				values, tuple = nil, noTuple
-			case values == nil || tuple != r.tuple:
-				values, tuple = parseTuple(f.tuples.texts[r.tuple]), r.tuple
+			if r.tuple != tuple {
+				values, tuple = parseTuple(f.values(r)), r.tuple
 			}
 			e := f.extras[id]
 			a := Add{
@@ -103,30 +99,38 @@ func (f *Files) path(r *fileRow) string {
 	return f.dirs.texts[r.dir] + string(f.names.at(r.name))
 }
 
+// values are the partition values, see appendTupleValue; nil when there are none at all.
+func (f *Files) values(r *fileRow) []byte {
+	if r.tuple == noTuple {
+		return nil
+	}
+	return append([]byte{}, f.tuples.texts[r.tuple]...)
+}
+
 // grow makes room for n more files.
 func (f *Files) grow(n int) {
 	f.rows = slices.Grow(f.rows, n)
 	f.index.grow(len(f.rows) + n)
 }
 
-// add takes a file, in the place of one with the same key.
-func (f *Files) add(a *Add) {
-	id := f.insert([]byte(a.Path), a.DeletionVector)
+// add takes a file, in the place of one with the same key. It copies what it keeps of the texts.
+func (f *Files) add(a *fileAction) {
+	id := f.insert(a.path, a.vector)
 	r := &f.rows[id]
-	f.setSize(r, a.Size)
-	r.modified = a.ModificationTime
-	if r.tuple = noTuple; a.PartitionValues != nil {
-		r.tuple = f.tuples.id(string(appendTuple(nil, a.PartitionValues)))
+	f.setSize(r, a.size)
+	r.modified = a.time
+	if r.tuple = noTuple; a.values != nil {
+		r.tuple = f.tuples.id(a.values)
 	}
-	f.stats.append([]byte(a.Stats))
-	if a.BaseRowID != nil {
-		f.base.set(id, *a.BaseRowID)
+	f.stats.append(a.stats)
+	if a.base != nil {
+		f.base.set(id, *a.base)
 	}
-	if a.DefaultRowCommitVersion != nil {
-		f.since.set(id, *a.DefaultRowCommitVersion)
+	if a.since != nil {
+		f.since.set(id, *a.since)
 	}
-	if len(a.Tags) > 0 || a.ClusteringProvider != "" {
-		f.extras[id] = extra{a.DeletionVector, a.Tags, a.ClusteringProvider}
+	if len(a.tags) > 0 || a.clustering != "" {
+		f.extras[id] = extra{a.vector, a.tags, a.clustering}
 	}
 }
 
@@ -149,20 +153,20 @@ func (f *Files) insert(path []byte, dv *DeletionVector) uint32 {
 		f.extras[id] = extra{dv: dv}
 	}
 	f.index.grow(len(f.rows))
-	slot, same := f.find(path, dv.ID())
+	slot, hash, same := f.find(path, dv.ID())
 	if same {
 		f.drop(f.index.row(slot))
 	}
-	f.index.set(slot, f.hash(path, dv.ID()), id)
+	f.index.set(slot, hash, id)
 	return id
 }
 
 // remove drops the file of a key, if it is there.
-func (f *Files) remove(path string, dv string) {
+func (f *Files) remove(path []byte, dv string) {
 	if len(f.index.slots) == 0 {
 		return
 	}
-	if slot, same := f.find([]byte(path), dv); same {
+	if slot, _, same := f.find(path, dv); same {
 		f.drop(f.index.row(slot))
 	}
 }
@@ -180,7 +184,7 @@ func (f *Files) drop(id uint32) {
 // split cuts a path behind its last slash, unless there are too many folders to keep them once each.
 func (f *Files) split(path []byte) (dir uint16, name []byte) {
 	cut := bytes.LastIndexByte(path, '/') + 1
-	if id, ok := f.dirs.tryID(string(path[:cut])); ok {
+	if id, ok := f.dirs.tryID(path[:cut]); ok {
 		return uint16(id), path[cut:]
 	}
 	return 0, path // behind the empty one, which is the first
@@ -194,22 +198,33 @@ func (f *Files) hash(path []byte, dv string) uint64 {
 	return h
 }
 
-// find returns the slot of a key: that of the row which has it, dead or not, or the free one where it belongs.
-func (f *Files) find(path []byte, dv string) (slot int, same bool) {
-	hash := f.hash(path, dv)
-	return f.index.find(hash, func(id uint32) bool {
+// find returns the slot of a key and its hash: that of the row which has it, dead or not, or the free one where it belongs.
+func (f *Files) find(path []byte, dv string) (slot int, hash uint64, same bool) {
+	hash = f.hash(path, dv)
+	slot, same = f.index.find(hash, func(id uint32) bool {
 		r := &f.rows[id]
 		dir := f.dirs.texts[r.dir]
 		return len(path) >= len(dir) && string(path[:len(dir)]) == dir && bytes.Equal(path[len(dir):], f.names.at(r.name)) &&
 			f.extras[id].dv.ID() == dv
 	})
+	return slot, hash, same
 }
 
 // compact leaves the dead rows behind.
 func (f *Files) compact() {
 	living := newFiles()
-	for a := range f.All() {
-		living.add(&a)
+	stats := statsReader{list: &f.stats}
+	for i := range f.rows {
+		r, id := &f.rows[i], uint32(i)
+		text := stats.next()
+		if r.dead {
+			continue
+		}
+		e := f.extras[id]
+		living.add(&fileAction{
+			path: []byte(f.path(r)), values: f.values(r), size: r.size, time: r.modified, stats: text,
+			tags: e.tags, vector: e.dv, base: f.base.get(id), since: f.since.get(id), clustering: e.clustering,
+		})
 	}
 	*f = *living
 }
@@ -219,29 +234,8 @@ func (f *Files) seal() {
 	f.index, f.dirs.ids, f.tuples.ids = fileIndex{}, nil, nil
 }
 
-// apply reconciles a commit's files.
-func (f *Files) apply(c *Commit) {
-	for i := range c.Adds {
-		f.add(&c.Adds[i])
-	}
-	for i := range c.Removes {
-		f.remove(c.Removes[i].Path, c.Removes[i].DeletionVector.ID())
-	}
-}
-
-// appendTuple appends partition values as one text, in the order of their columns' names.
-func appendTuple(b []byte, values map[string]*string) []byte {
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		if v := values[name]; v != nil {
-			b = appendTupleValue(b, []byte(name), []byte(*v), true)
-		} else {
-			b = appendTupleValue(b, []byte(name), nil, false)
-		}
-	}
-	return b
-}
-
-// appendTupleValue appends one column's. A value has a 1 in front of it, and a null is a 0.
+// appendTupleValue appends one column's partition value to a text that has all of a file's. A value has a 1 in front of
+// it, and a null is a 0. Of a column that is there twice the last counts.
 func appendTupleValue(b, name, value []byte, there bool) []byte {
 	b = appendSized(b, name)
 	if !there {
@@ -250,9 +244,13 @@ func appendTupleValue(b, name, value []byte, there bool) []byte {
 	return appendSized(append(b, 1), value)
 }
 
-func parseTuple(tuple string) map[string]*string {
+// parseTuple takes such a text apart, nil for nil.
+func parseTuple(tuple []byte) map[string]*string {
+	if tuple == nil {
+		return nil
+	}
 	values := map[string]*string{}
-	rest := []byte(tuple)
+	rest := tuple
 	for len(rest) > 0 {
 		var name, value []byte
 		name, rest = cutSized(rest)

@@ -36,10 +36,10 @@ func TestFilesAreThoseOfAPlainList(t *testing.T) {
 		for range 10_000 {
 			a := randomAdd(r, names)
 			if r.IntN(3) == 0 {
-				files.remove(a.Path, a.DeletionVector.ID())
+				files.remove([]byte(a.Path), a.DeletionVector.ID())
 				plain.remove(a.Key())
 			} else {
-				files.add(&a)
+				files.add(asAction(&a))
 				plain.add(a)
 			}
 		}
@@ -60,6 +60,22 @@ func TestFilesAreThoseOfAPlainList(t *testing.T) {
 			t.Fatalf("seed %d: %d files, %d bytes; %s", seed, files.Len(), files.Bytes(), diff)
 		}
 	}
+}
+
+// asAction is an add as a commit's parser has it.
+func asAction(a *Add) *fileAction {
+	action := &fileAction{
+		path: []byte(a.Path), values: []byte{}, size: a.Size, time: a.ModificationTime, stats: []byte(a.Stats),
+		tags: a.Tags, vector: a.DeletionVector, base: a.BaseRowID, since: a.DefaultRowCommitVersion, clustering: a.ClusteringProvider,
+	}
+	for name, value := range a.PartitionValues {
+		if value != nil {
+			action.values = appendTupleValue(action.values, []byte(name), []byte(*value), true)
+		} else {
+			action.values = appendTupleValue(action.values, []byte(name), nil, false)
+		}
+	}
+	return action
 }
 
 func randomAdd(r *rand.Rand, names int) Add {

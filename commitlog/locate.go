@@ -48,9 +48,9 @@ func (l *Log) search(ctx context.Context, h *Head, appID string) (App, error) {
 		oldest--
 	}
 	for to := h.checkpoint; to >= oldest && app.Version < 0; to -= fetchers {
-		err := l.fetch(ctx, max(to-fetchers+1, oldest), to, summary, func(c *Commit, _ commitFile) error {
-			if t, has := c.Txn(appID); has {
-				app = c.app(t)
+		err := l.fetch(ctx, max(to-fetchers+1, oldest), to, summary, func(p *parser) error {
+			if t, has := p.commit.Txn(appID); has {
+				app = p.commit.app(t)
 			}
 			return nil
 		})

@@ -110,41 +110,41 @@ func (l *Log) refresh(ctx context.Context) (*Head, error) {
 // follow moves the head over the commits after h until there is none, showing each to see first.
 func (l *Log) follow(ctx context.Context, h *Head, see func(*Commit) error) (*Head, error) {
 	for {
-		c, f, err := l.read(ctx, h.Version+1, full)
+		p, err := l.read(ctx, h.Version+1, full)
 		if errors.Is(err, storage.ErrNotExist) {
 			return h, nil
 		}
 		if err != nil {
 			return nil, err
 		}
-		if err := see(c); err != nil {
+		if err := see(p.commit); err != nil {
 			return nil, err
 		}
-		if h, err = h.next(c); err != nil {
+		if h, err = h.next(p.commit); err != nil {
 			return nil, err
 		}
-		h.wrote(f)
+		h.wrote(l.fileOf(p.b))
 		l.moveTo(h)
 	}
 }
 
 // read gets and parses one commit.
-func (l *Log) read(ctx context.Context, version int64, d detail) (*Commit, commitFile, error) {
-	body, err := l.store.Get(ctx, commitKey(version))
-	if err != nil {
-		return nil, commitFile{}, err
-	}
-	c, err := l.parse(version, body, d)
-	return c, l.fileOf(body), err
+func (l *Log) read(ctx context.Context, version int64, d detail) (*parser, error) {
+	p := &parser{}
+	return p, l.readWith(ctx, p, version, d)
 }
 
-func (l *Log) parse(version int64, body []byte, d detail) (*Commit, error) {
-	c, err := parse(version, body, d)
+func (l *Log) readWith(ctx context.Context, p *parser, version int64, d detail) error {
+	body, err := l.store.Get(ctx, commitKey(version))
+	if err != nil {
+		return err
+	}
+	err = p.parse(version, body, d)
 	var corrupt *CorruptError
 	if errors.As(err, &corrupt) {
 		corrupt.Table = l.store.URL()
 	}
-	return c, err
+	return err
 }
 
 // commitFile is what tells the file of a commit from another.

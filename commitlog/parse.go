@@ -10,7 +10,13 @@ import (
 // where PROTOCOL.md requires a member and lenient otherwise: unknown actions and members, nulls for absent options, blank
 // lines, CRLF, no newline at the end, several actions in a line or a line break inside one, and no action at all are
 // fine. An error is a *CorruptError.
-func ParseCommit(version int64, body []byte) (*Commit, error) { return parse(version, body, full) }
+func ParseCommit(version int64, body []byte) (*Commit, error) {
+	var p parser
+	if err := p.parse(version, body, full); err != nil {
+		return nil, err
+	}
+	return p.commit, nil
+}
 
 // detail is how much of a commit is decoded.
 type detail int
@@ -18,29 +24,51 @@ type detail int
 const (
 	full    detail = iota
 	summary        // what a head needs: no files, of commitInfo only times and what belongs to a batch
+	replay         // what a state needs: a summary, and adds and removes as they lie in the commit
 )
 
-func parse(version int64, body []byte, d detail) (*Commit, error) {
-	p := newParser(version, body, d)
-	if err := p.parse(); err != nil {
-		return nil, err
-	}
-	return p.commit, nil
-}
-
-// parser decodes the actions of one commit, or of a log checkpoint in JSON.
+// parser decodes the actions of one commit, or of a log checkpoint in JSON. It can be used again, with the memory that it
+// has; then what it held of the commit before is gone, but for what is in its Commit.
 type parser struct {
 	cursor
 	detail   detail
 	commit   *Commit
-	sidecars []string // names; of a checkpoint
+	adds     []fileAction // not of a summary
+	removes  []fileAction // not of a summary
+	tuples   []byte       // partition values of these, one behind the other
+	sidecars []string     // names; of a checkpoint
 }
 
-func newParser(version int64, body []byte, d detail) *parser {
-	return &parser{cursor: cursor{b: body}, detail: d, commit: &Commit{Version: version}}
+// parse returns nil or a *CorruptError. The body is kept, and is not to be changed.
+func (p *parser) parse(version int64, body []byte, d detail) error {
+	clear(p.adds)
+	clear(p.removes)
+	*p = parser{
+		cursor: cursor{b: body, unescaped: p.unescaped[:0]}, detail: d, commit: &Commit{Version: version},
+		adds: p.adds[:0], removes: p.removes[:0], tuples: append(p.tuples[:0], 0)[:0], // never nil
+	}
+	p.actions()
+	if p.err != nil {
+		return &CorruptError{Version: version, Reason: p.err.Error()}
+	}
+	if d == full {
+		p.commit.Adds, p.commit.Removes = copies(p.adds, (*fileAction).add), copies(p.removes, (*fileAction).remove)
+	}
+	return nil
 }
 
-func (p *parser) parse() *CorruptError {
+// copies is what is made of each, nil of none.
+func copies[T any](actions []fileAction, copied func(*fileAction) T) (list []T) {
+	for i := range actions {
+		if list == nil {
+			list = make([]T, 0, len(actions))
+		}
+		list = append(list, copied(&actions[i]))
+	}
+	return list
+}
+
+func (p *parser) actions() {
 	switch {
 	case bytes.HasPrefix(p.b, []byte("\xef\xbb\xbf")):
 		p.failf("it begins with a byte order mark")
@@ -53,10 +81,6 @@ func (p *parser) parse() *CorruptError {
 	if p.err == nil && p.i < len(p.b) {
 		p.failf("a zero byte where an action should be")
 	}
-	if p.err != nil {
-		return &CorruptError{Version: p.commit.Version, Reason: p.err.Error()}
-	}
-	return nil
 }
 
 func (p *parser) action(name []byte) {
@@ -93,25 +117,22 @@ func (p *parser) action(name []byte) {
 
 // file takes an action that is about a file.
 func (p *parser) file(action []byte) {
-	c := p.commit
 	switch {
 	case p.detail == summary:
 		p.skip()
 	case string(action) == "add":
-		c.Adds = append(c.Adds, Add{})
-		p.add(&c.Adds[len(c.Adds)-1])
+		p.add()
 	case string(action) == "remove":
-		c.Removes = append(c.Removes, Remove{DataChange: true})
-		p.remove(&c.Removes[len(c.Removes)-1])
+		p.remove()
 	default:
-		c.CDCs = append(c.CDCs, p.cdc())
+		p.commit.CDCs = append(p.commit.CDCs, p.cdc())
 	}
 }
 
 // info takes a member of commitInfo.
 func (p *parser) info(name []byte) {
 	key := string(name)
-	if p.detail == summary && key != "userMetadata" && key != "txnId" && key != "timestamp" && key != "inCommitTimestamp" {
+	if p.detail != full && key != "userMetadata" && key != "txnId" && key != "timestamp" && key != "inCommitTimestamp" {
 		p.skip()
 		return
 	}

@@ -1,6 +1,27 @@
 package commitlog
 
-func (p *parser) add(a *Add) {
+// fileAction is an add or remove action as it lies in a commit. Its texts are parts of the parser's memory.
+type fileAction struct {
+	path       []byte
+	values     []byte // partition values, see appendTupleValue; nil when they are missing
+	size       int64  // bytes; noSize when missing
+	time       int64  // ms since the epoch: modificationTime, or deletionTimestamp
+	dataChange bool
+	extended   bool // extendedFileMetadata
+	stats      []byte
+	tags       map[string]string
+	vector     *DeletionVector
+	base       *int64 // baseRowId
+	since      *int64 // defaultRowCommitVersion
+	clustering string
+}
+
+// noSize stands for a size that a remove does not have.
+const noSize = -1
+
+func (p *parser) add() {
+	p.adds = append(p.adds, fileAction{})
+	a := &p.adds[len(p.adds)-1]
 	var s seen
 	p.object(func(name []byte) {
 		if p.null() {
@@ -8,27 +29,27 @@ func (p *parser) add(a *Add) {
 		}
 		switch string(name) {
 		case "path":
-			a.Path, s = p.path(), s|1
+			a.path, s = p.path(), s|1
 		case "partitionValues":
-			a.PartitionValues, s = p.partitionValues(), s|2
+			a.values, s = p.partitionValues(), s|2
 		case "size":
-			a.Size, s = p.int(64), s|4
+			a.size, s = p.int(64), s|4
 		case "modificationTime":
-			a.ModificationTime, s = p.int(64), s|8
+			a.time, s = p.int(64), s|8
 		case "dataChange":
-			a.DataChange, s = p.bool(), s|16
+			a.dataChange, s = p.bool(), s|16
 		case "stats":
-			a.Stats = p.string()
+			a.stats = p.text()
 		case "tags":
-			a.Tags = p.stringMap()
+			a.tags = p.stringMap()
 		case "deletionVector":
-			a.DeletionVector = p.deletionVector()
+			a.vector = p.deletionVector()
 		case "baseRowId":
-			a.BaseRowID = p.intPointer()
+			a.base = p.intPointer()
 		case "defaultRowCommitVersion":
-			a.DefaultRowCommitVersion = p.intPointer()
+			a.since = p.intPointer()
 		case "clusteringProvider":
-			a.ClusteringProvider = p.string()
+			a.clustering = p.string()
 		default:
 			p.skip()
 		}
@@ -36,7 +57,9 @@ func (p *parser) add(a *Add) {
 	p.require(s, "add", "path", "partitionValues", "size", "modificationTime", "dataChange")
 }
 
-func (p *parser) remove(r *Remove) {
+func (p *parser) remove() {
+	p.removes = append(p.removes, fileAction{dataChange: true, size: noSize})
+	r := &p.removes[len(p.removes)-1]
 	var s seen
 	p.object(func(name []byte) {
 		if p.null() {
@@ -44,32 +67,52 @@ func (p *parser) remove(r *Remove) {
 		}
 		switch string(name) {
 		case "path":
-			r.Path, s = p.path(), s|1
+			r.path, s = p.path(), s|1
 		case "deletionTimestamp":
-			r.DeletionTimestamp = p.int(64)
+			r.time = p.int(64)
 		case "dataChange":
-			r.DataChange = p.bool()
+			r.dataChange = p.bool()
 		case "extendedFileMetadata":
-			r.ExtendedFileMetadata = p.bool()
+			r.extended = p.bool()
 		case "partitionValues":
-			r.PartitionValues = p.partitionValues()
+			r.values = p.partitionValues()
 		case "size":
-			r.Size = p.intPointer()
+			r.size = p.int(64)
 		case "stats":
-			r.Stats = p.string()
+			r.stats = p.text()
 		case "tags":
-			r.Tags = p.stringMap()
+			r.tags = p.stringMap()
 		case "deletionVector":
-			r.DeletionVector = p.deletionVector()
+			r.vector = p.deletionVector()
 		case "baseRowId":
-			r.BaseRowID = p.intPointer()
+			r.base = p.intPointer()
 		case "defaultRowCommitVersion":
-			r.DefaultRowCommitVersion = p.intPointer()
+			r.since = p.intPointer()
 		default:
 			p.skip()
 		}
 	})
 	p.require(s, "remove", "path")
+}
+
+// add is a copy, as an add action.
+func (a *fileAction) add() Add {
+	return Add{
+		Path: string(a.path), PartitionValues: parseTuple(a.values), Size: a.size, ModificationTime: a.time, DataChange: a.dataChange, Stats: string(a.stats),
+		Tags: a.tags, DeletionVector: a.vector, BaseRowID: a.base, DefaultRowCommitVersion: a.since, ClusteringProvider: a.clustering,
+	}
+}
+
+// remove is a copy, as a remove action.
+func (a *fileAction) remove() Remove {
+	r := Remove{
+		Path: string(a.path), DeletionTimestamp: a.time, DataChange: a.dataChange, ExtendedFileMetadata: a.extended, PartitionValues: parseTuple(a.values),
+		Stats: string(a.stats), Tags: a.tags, DeletionVector: a.vector, BaseRowID: a.base, DefaultRowCommitVersion: a.since,
+	}
+	if size := a.size; size != noSize {
+		r.Size = &size
+	}
+	return r
 }
 
 func (p *parser) deletionVector() *DeletionVector {
@@ -112,9 +155,9 @@ func (p *parser) cdc() CDC {
 		}
 		switch string(name) {
 		case "path":
-			f.Path, s = p.path(), s|1
+			f.Path, s = string(p.path()), s|1
 		case "partitionValues":
-			f.PartitionValues = p.partitionValues()
+			f.PartitionValues = parseTuple(p.partitionValues())
 		case "size":
 			f.Size = p.int(64)
 		case "dataChange":
@@ -133,7 +176,7 @@ func (p *parser) cdc() CDC {
 func (p *parser) sidecar() {
 	p.object(func(name []byte) {
 		if string(name) == "path" {
-			p.sidecars = append(p.sidecars, p.path())
+			p.sidecars = append(p.sidecars, string(p.path()))
 		} else {
 			p.skip()
 		}

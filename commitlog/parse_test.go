@@ -8,6 +8,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -277,12 +278,23 @@ func FuzzParseCommit(f *testing.F) {
 	f.Add([]byte(`{"metaData":{"id":"","format":{"provider":"parquet"},"schemaString":"","partitionColumns":["\ud800"],"configuration":{"a":1.0}}}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		c, err := ParseCommit(1, body)
-		short, shortErr := parse(1, body, summary)
-		if err == nil && (shortErr != nil || len(short.Adds) > 0 || !cmp.Equal(short.Txns, c.Txns) || !cmp.Equal(short.Metadata, c.Metadata)) {
+		var p parser
+		shortErr := p.parse(1, body, summary)
+		if short := p.commit; err == nil && (shortErr != nil || len(p.adds) > 0 || !cmp.Equal(short.Txns, c.Txns) || !cmp.Equal(short.Metadata, c.Metadata)) {
 			t.Fatalf("in full %v, as a summary %v, %v", c, short, shortErr)
+		}
+		if replayErr := p.parse(1, body, replay); (err == nil) != (replayErr == nil) || replayErr != nil && replayErr.Error() != err.Error() {
+			t.Fatalf("in full %v, for a replay %v", err, replayErr)
 		}
 		if err != nil {
 			return
+		}
+		for range 2 { // with the memory of the one before
+			_ = p.parse(2, []byte(lineAdd(`x\\y\u00e9`)+lineRemove(`\"`)), replay)
+			_ = p.parse(1, body, replay)
+			if diff := cmp.Diff(c.Adds, copies(p.adds, (*fileAction).add)) + cmp.Diff(c.Removes, copies(p.removes, (*fileAction).remove)); diff != "" {
+				t.Fatal(diff)
+			}
 		}
 		d := json.NewDecoder(strings.NewReader(string(body)))
 		for d.More() {
@@ -305,6 +317,29 @@ func FuzzParseCommit(f *testing.F) {
 		second, err := again.Render()
 		if err != nil || string(first) != string(second) {
 			t.Fatalf("%s\n%s\n%v", first, second, err)
+		}
+	})
+}
+
+// FuzzText holds strings against encoding/json, wherever they lie in a word.
+func FuzzText(f *testing.F) {
+	for _, s := range []string{`a"`, `\"`, `0123456\"89abcdef"`, `\u00e9\ud83d\ude00\ud800\"x"`, "é\tx\"", `\\\/\b\f\n\r\t",`, `\`, `\u12`, "01234567\x1f\"", `{\"numRecords\":1,\"minValues\":{\"a\":\"b\"}}"`, "\u007f\u0080\""} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if !utf8.ValidString(s) {
+			return
+		}
+		var want string
+		d := json.NewDecoder(strings.NewReader(`"` + s))
+		wantErr := d.Decode(&want)
+		c := cursor{}
+		for shift := range 9 {
+			c = cursor{b: []byte(strings.Repeat(" ", shift) + `"` + s), unescaped: c.unescaped[:0]}
+			got := string(c.text())
+			if (c.err == nil) != (wantErr == nil) || got != want || wantErr == nil && int64(c.i-shift) != d.InputOffset() {
+				t.Fatalf("%q: got %q, %v, want %q, %v", s, got, c.err, want, wantErr)
+			}
 		}
 	})
 }

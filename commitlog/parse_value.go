@@ -1,9 +1,9 @@
 package commitlog
 
 // path reads a file's path, which is never empty.
-func (p *parser) path() string {
-	s := p.string()
-	if s == "" {
+func (p *parser) path() []byte {
+	s := p.text()
+	if len(s) == 0 {
 		p.failf("an empty path")
 	}
 	return s
@@ -25,38 +25,34 @@ func (p *parser) strings() []string {
 func (p *parser) stringMap() map[string]string {
 	m := map[string]string{}
 	p.object(func(name []byte) {
-		key := string(name)
-		if p.null() {
-			return
+		if !p.null() {
+			m[string(name)] = string(p.scalar(name))
 		}
-		m[key] = p.scalar(key)
 	})
 	return m
 }
 
-// partitionValues reads an object of strings and nulls, with the same leniency.
-func (p *parser) partitionValues() map[string]*string {
-	m := map[string]*string{}
+// partitionValues reads an object of strings and nulls, with the same leniency, into one text; see appendTupleValue.
+func (p *parser) partitionValues() []byte {
+	start := len(p.tuples)
 	p.object(func(name []byte) {
-		key := string(name)
 		if p.null() {
-			m[key] = nil
-			return
+			p.tuples = appendTupleValue(p.tuples, name, nil, false)
+		} else {
+			p.tuples = appendTupleValue(p.tuples, name, p.scalar(name), true)
 		}
-		v := p.scalar(key)
-		m[key] = &v
 	})
-	return m
+	return p.tuples[start:len(p.tuples):len(p.tuples)]
 }
 
 // scalar reads a string, or the text of a number or boolean.
-func (p *parser) scalar(key string) string {
+func (p *parser) scalar(key []byte) []byte {
 	switch p.peek() {
 	case '"':
-		return p.string()
+		return p.text()
 	case '{', '[':
 		p.failf("an object or array where the string %q should be", key)
-		return ""
+		return nil
 	}
-	return string(p.skip())
+	return p.skip()
 }

@@ -72,7 +72,7 @@ func (l *Log) catchUp(ctx context.Context, a *attempt, h *Head) error {
 	}
 	a.read(h)
 	if a.resumed || !a.tx.Blind {
-		err := l.fetch(ctx, a.checked+1, h.Version, full, func(c *Commit, _ commitFile) error { return a.see(c) })
+		err := l.fetch(ctx, a.checked+1, h.Version, full, func(p *parser) error { return a.see(p.commit) })
 		var conflict *ConflictError
 		if errors.As(err, &conflict) {
 			return err // the tries before would have met it too, so none of them put anything
@@ -123,11 +123,11 @@ func (l *Log) fenced(ctx context.Context, t Txn, app App, h *Head) error {
 	if app.Version < 0 {
 		return &FencedError{AppID: t.AppID, Batch: t.Version, Version: h.Version}
 	}
-	winner, _, err := l.read(ctx, app.Version, full)
+	winner, err := l.read(ctx, app.Version, full)
 	if err != nil && !errors.Is(err, storage.ErrNotExist) {
 		return err
 	}
-	return &FencedError{AppID: t.AppID, Batch: t.Version, Version: app.Version, Winner: winner}
+	return &FencedError{AppID: t.AppID, Batch: t.Version, Version: app.Version, Winner: winner.commit}
 }
 
 // try puts the transaction once, right after h, and finds out what came of it. It returns the head to put it after next,

@@ -11,9 +11,6 @@ import (
 // noTuple stands for partition values that an action does not have at all, as removes may.
 const noTuple = math.MaxUint32
 
-// noSize stands for a size that a remove does not have.
-const noSize = -1
-
 // FilesAndRemoved is Files, with the remove actions of deletionTimestamps after a time as well: the tombstones of files that
 // readers of older versions may still need ("Action Reconciliation").
 func (l *Log) FilesAndRemoved(ctx context.Context, version int64, after time.Time) (*State, error) {
@@ -52,34 +49,33 @@ func removeOf(a *Add) Remove {
 }
 
 // apply reconciles a commit's actions on files and domains. Of an add and a remove of the same file, the remove counts.
-func (s *State) apply(c *Commit) {
-	s.Files.apply(c)
-	s.applyDomains(c.Domains)
+func (s *State) apply(c *parser) {
+	for i := range c.adds {
+		s.Files.add(&c.adds[i])
+	}
+	for i := range c.removes {
+		s.Files.remove(c.removes[i].path, c.removes[i].vector.ID())
+	}
+	s.applyDomains(c.commit.Domains)
 	if s.removed == nil {
 		return
 	}
-	for i := range c.Adds {
-		s.removed.remove(c.Adds[i].Path, c.Adds[i].DeletionVector.ID())
+	for i := range c.adds {
+		s.removed.remove(c.adds[i].path, c.adds[i].vector.ID())
 	}
-	for i := range c.Removes {
-		s.bury(&c.Removes[i])
+	for i := range c.removes {
+		s.bury(c.removes[i])
 	}
 }
 
 // bury keeps a tombstone, in place of an older one of the same file.
-func (s *State) bury(r *Remove) {
-	s.removed.remove(r.Path, r.DeletionVector.ID())
-	if r.DeletionTimestamp <= s.after {
+func (s *State) bury(r fileAction) {
+	s.removed.remove(r.path, r.vector.ID())
+	if r.time <= s.after {
 		return
 	}
-	a := Add{
-		Path: r.Path, ModificationTime: r.DeletionTimestamp, PartitionValues: r.PartitionValues, Size: noSize, DeletionVector: r.DeletionVector,
-		BaseRowID: r.BaseRowID, DefaultRowCommitVersion: r.DefaultRowCommitVersion,
-	}
-	if r.Size != nil {
-		a.Size = *r.Size
-	}
-	s.removed.add(&a)
+	r.stats, r.tags, r.clustering = nil, nil, ""
+	s.removed.add(&r)
 }
 
 // removes takes the row group's tombstones.
@@ -110,14 +106,14 @@ func (g *rowGroup) removes(s *State) error {
 		if err != nil {
 			return err
 		}
-		r := Remove{Path: string(v.ByteArray())}
+		r := fileAction{path: v.ByteArray(), size: noSize}
 		at, err1 := deleted()
-		var err2, err3, err4, err5, err6 error
-		r.Size, err2 = size()
-		r.BaseRowID, err3 = base()
-		r.DefaultRowCommitVersion, err4 = since()
-		r.DeletionVector, err5 = vectors.next()
-		r.PartitionValues, err6 = values.texts()
+		bytes, err2 := size()
+		var err3, err4, err5, err6 error
+		r.base, err3 = base()
+		r.since, err4 = since()
+		r.vector, err5 = vectors.next()
+		r.values, err6 = values.tuple()
 		if err := errors.Join(err1, err2, err3, err4, err5, err6); err != nil {
 			return err
 		}
@@ -125,27 +121,25 @@ func (g *rowGroup) removes(s *State) error {
 			continue
 		}
 		if at != nil {
-			r.DeletionTimestamp = *at
+			r.time = *at
 		}
-		s.bury(&r)
+		if bytes != nil {
+			r.size = *bytes
+		}
+		s.bury(r)
 	}
 	return nil
 }
 
-// texts is the next row's map, nil when it is null.
-func (m *mapping) texts() (map[string]*string, error) {
+// tuple is the next row's map as one text, see appendTupleValue; nil when it is null.
+func (m *mapping) tuple() ([]byte, error) {
 	if m == nil {
 		return nil, nil
 	}
-	texts := map[string]*string{}
-	ok, err := m.next(func(key, value []byte, there bool) {
-		if texts[string(key)] = nil; there {
-			text := string(value)
-			texts[string(key)] = &text
-		}
-	})
+	tuple := []byte{}
+	ok, err := m.next(func(key, value []byte, there bool) { tuple = appendTupleValue(tuple, key, value, there) })
 	if err != nil || !ok {
 		return nil, err
 	}
-	return texts, nil
+	return tuple, nil
 }

@@ -55,12 +55,12 @@ func (l *Log) replayHead(ctx context.Context) (*Head, error) {
 		if s.own && s.from > s.to {
 			from = s.to // for its times: a checkpoint has none
 		}
-		return l.fetch(ctx, from, s.to, summary, func(c *Commit, f commitFile) error {
-			if err := checkFirst(l.store.URL(), c); err != nil {
+		return l.fetch(ctx, from, s.to, summary, func(p *parser) error {
+			if err := checkFirst(l.store.URL(), p.commit); err != nil {
 				return err
 			}
-			h.apply(c)
-			h.wrote(f)
+			h.apply(p.commit)
+			h.wrote(l.fileOf(p.b))
 			return nil
 		})
 	})
@@ -183,12 +183,12 @@ func (l *Log) replay(ctx context.Context, version int64, begin func() *State) (*
 		if h, err = l.begin(ctx, s, state, true); err != nil {
 			return err
 		}
-		return l.fetch(ctx, s.from, s.to, full, func(c *Commit, _ commitFile) error {
-			if err := checkFirst(l.store.URL(), c); err != nil {
+		return l.fetch(ctx, s.from, s.to, replay, func(p *parser) error {
+			if err := checkFirst(l.store.URL(), p.commit); err != nil {
 				return err
 			}
-			h.apply(c)
-			state.apply(c)
+			h.apply(p.commit)
+			state.apply(p)
 			return nil
 		})
 	})
@@ -228,5 +228,5 @@ func (l *Log) Commits(ctx context.Context, from, to int64, fn func(*Commit) erro
 	if hole := e.missing(from, to); hole >= 0 {
 		return e.hole(hole, last)
 	}
-	return l.fetch(ctx, from, to, full, func(c *Commit, _ commitFile) error { return fn(c) })
+	return l.fetch(ctx, from, to, full, func(p *parser) error { return fn(p.commit) })
 }

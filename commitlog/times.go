@@ -121,14 +121,14 @@ func (t *Times) Version(ctx context.Context, at time.Time) (int64, error) {
 
 // inCommit is a version's in-commit timestamp.
 func (t *Times) inCommit(ctx context.Context, version int64) (int64, error) {
-	c, _, err := t.log.read(ctx, version, summary)
+	p, err := t.log.read(ctx, version, summary)
 	if err != nil {
 		return 0, err
 	}
-	if c.Info == nil || c.Info.InCommitTimestamp == 0 {
+	if c := p.commit; c.Info == nil || c.Info.InCommitTimestamp == 0 {
 		return 0, t.log.corrupt(version, "it has no in-commit timestamp, though %s is true", propInCommitTimestamps)
 	}
-	return c.Info.InCommitTimestamp, nil
+	return p.commit.Info.InCommitTimestamp, nil
 }
 
 // found is the version behind which n of those listed lie.

@@ -130,9 +130,9 @@ func (v *verifier) advance(ctx context.Context, to int64) error {
 		v.state = nil
 		return nil
 	}
-	err := v.log.fetch(ctx, from, to, full, func(c *Commit, _ commitFile) error {
+	err := v.log.fetch(ctx, from, to, replay, func(p *parser) error {
 		if known != nil {
-			known.follow(c)
+			known.follow(p)
 		}
 		return nil
 	})
@@ -147,7 +147,8 @@ func (v *verifier) advance(ctx context.Context, to int64) error {
 }
 
 // follow applies a commit.
-func (s *State) follow(c *Commit) {
+func (s *State) follow(p *parser) {
+	c := p.commit
 	s.Version = c.Version
 	if c.Protocol != nil {
 		s.Protocol = *c.Protocol
@@ -156,7 +157,7 @@ func (s *State) follow(c *Commit) {
 		s.Metadata = c.Metadata.complete()
 	}
 	applyTxns(s.Apps, c)
-	s.apply(c)
+	s.apply(p)
 }
 
 // differences tells how a log checkpoint of the state's version differs from it. Applications whose record has expired may be
@@ -206,7 +207,7 @@ func (f *Files) sizeOf(k FileKey) (size int64, there bool) {
 	if len(f.index.slots) == 0 {
 		return 0, false
 	}
-	slot, same := f.find([]byte(k.Path), k.DV)
+	slot, _, same := f.find([]byte(k.Path), k.DV)
 	if !same {
 		return 0, false
 	}
