@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 )
@@ -66,6 +67,65 @@ func (b *bench) compactUntil(ctx context.Context, table string) error {
 	}
 }
 
+// arrivingAtOnce is what a run that goes on for ever takes for the files of an input that come all at once, behind the first of them: from the
+// plan of the next on, until all are in the table.
+func (b *bench) arrivingAtOnce(name string, w work) contender {
+	run := func(ctx context.Context, out string) (sample, error) {
+		landing, rest := filepath.Join(out, "landing"), filepath.Join(out, "rest")
+		batches, err := b.landing(ctx, w, landing, rest)
+		if err != nil {
+			return sample{}, err
+		}
+		file, err := w.pipeline(out, input{folder: landing}.source())
+		if err != nil {
+			return sample{}, err
+		}
+		run, err := b.serve(ctx, file)
+		if err != nil {
+			return sample{}, err
+		}
+		defer run.kill()
+		if _, err = run.until("committed"); err == nil {
+			err = os.Rename(rest, filepath.Join(landing, "rest"))
+		}
+		if err == nil {
+			_, err = run.until("planned")
+		}
+		if err != nil {
+			return sample{}, err
+		}
+		s, err := run.during(func() (err error) {
+			for i := 0; i < batches && err == nil; i++ {
+				_, err = run.until("committed")
+			}
+			return err
+		})
+		s.Records = w.records / w.files * int64(batches)
+		return s, err
+	}
+	return contender{name: name, disk: true, run: run}
+}
+
+// landing links the first file of an input into one folder, and the others into another, and returns how many these are.
+func (b *bench) landing(ctx context.Context, w work, first, rest string) (int, error) {
+	in, err := b.input(ctx, w.shape, w.records, w.files)
+	if err != nil {
+		return 0, err
+	}
+	names, err := filepath.Glob(filepath.Join(in.folder, "*"))
+	err = errors.Join(err, os.MkdirAll(first, 0o777), os.MkdirAll(rest, 0o777))
+	for i, name := range names {
+		folder := rest
+		if i == 0 {
+			folder = first
+		}
+		if err == nil {
+			err = os.Link(name, filepath.Join(folder, filepath.Base(name)))
+		}
+	}
+	return len(names) - 1, err
+}
+
 // compactions are rewrites of many small files. Each contender leaves the same rows.
 func (b *bench) compactions(files int64) []row {
 	rows := files * rowsOfAFile
@@ -77,6 +137,15 @@ func (b *bench) compactions(files int64) []row {
 		pair("compact: files of delta-rs", eventColumns, b.sluiceCompact(foreign, rows), b.deltalakeCompact(foreign, rows)).meaning(fmt.Sprintf("%d rows in files of 2048", rows)),
 		pair("compact: own files with deletion vectors", eventColumns, b.sluiceCompact(deleted, rows), b.deltalakeCompact(deleted, rows)).meaning(means + ", one row of a hundred deleted"),
 	}
+}
+
+// besideOwnCompaction is what a run takes that compacts its own table meanwhile. The table begins with small files.
+func (b *bench) besideOwnCompaction(files int64, w work) row {
+	own, compacting := b.ownFiles(files), w
+	compacting.keeps = "compact: {min_files: 2, min_age: 0s}"
+	return pair("ingestion beside its own compaction", eventColumns,
+		b.onto(own, b.arrivingAtOnce("Sluice, no compaction", w)), b.onto(own, b.arrivingAtOnce("Sluice, maintenance.compact", compacting)),
+	).meaning("of the run, on one core, for all files but the first")
 }
 
 // ingestion is what one takes whose table is compacted meanwhile. The table begins with small files.

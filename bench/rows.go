@@ -41,7 +41,8 @@ func (b *bench) rows() []row {
 	rows = append(rows, b.batchSizes(n/3), b.partitions(n/3), b.tableSizes(appends{commits: 400, rows: 100}))
 	small := max(10, n/1500) // files of a table that wants to be compacted
 	rows = append(rows, b.compactions(small)...)
-	rows = append(rows, b.ingestion(small, work{shape: shopEvents(), records: n / 3, files: 400, codec: "snappy", batch: "max_files: 1", cores: 1}))
+	byFile := work{shape: shopEvents(), records: n / 3, files: 400, codec: "snappy", batch: "max_files: 1", cores: 1}
+	rows = append(rows, b.ingestion(small, byFile), b.besideOwnCompaction(small, byFile))
 	many := max(1000, n/3) // files of a table that only has a log
 	rows = append(rows, b.openings(many)...)
 	return append(rows, b.appendsByFiles(many, appends{commits: 100, rows: 2500}), b.plansByFiles(many))

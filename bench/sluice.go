@@ -16,6 +16,7 @@ type work struct {
 	codec   string // of the Parquet files: snappy or zstd
 	compact bool   // encodings by difference; Sluice alone
 	batch   string // limits of a batch, as a YAML mapping; "" for the defaults. Sluice alone
+	keeps   string // maintenance beside the run, as a YAML mapping; "" for the default. Sluice alone
 	cores   int
 	disk    bool // the output is on a disk, not in memory
 }
@@ -75,6 +76,9 @@ func (w work) pipeline(folder, source string) (string, error) {
 	f.WriteString("}\n")
 	if w.batch != "" {
 		fmt.Fprintf(&f, "batch: {%s}\n", w.batch)
+	}
+	if w.keeps != "" {
+		fmt.Fprintf(&f, "maintenance: {%s}\n", w.keeps)
 	}
 	path := filepath.Join(folder, "pipeline.yaml")
 	return path, os.WriteFile(path, []byte(f.String()), 0o666)
