@@ -89,8 +89,10 @@ func TestARunCompactsWhileItAppends(t *testing.T) {
 		c.Produce(t, topic, 0, kafkatest.Record(strings.TrimSuffix(text.String(), "\n")))
 	}
 	w := newWorld(t, in, "  partition_by: [day]\n"+compacted)
-	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
+	began := time.Now()
+	hurried := func() time.Time { return began.Add(1000 * time.Since(began)) } // so that no pause between looks is long
 	var compactions atomic.Int64
 	events := batch.Events{
 		Committed: func(batch.Done) {
@@ -109,7 +111,7 @@ func TestARunCompactsWhileItAppends(t *testing.T) {
 	}
 	next()
 	continuous := pipeline.Trigger{Mode: pipeline.Continuous}
-	if err := w.run(ctx, pipeline.BuildOptions{Events: events, Trigger: &continuous}); err != nil {
+	if err := w.run(ctx, pipeline.BuildOptions{Events: events, Trigger: &continuous, Now: hurried}); err != nil {
 		t.Fatal(err)
 	}
 	if n := files(t, w.file.Table.Path); n >= len(in.good) || compactions.Load() < 2 {
