@@ -17,12 +17,21 @@ type workspace struct {
 }
 
 // pageWork is memory for a page that is being encoded.
-type pageWork struct{ body, compressed, header []byte }
+type pageWork struct{ body, compressed, light, header []byte }
 
 // append puts bytes behind the body so far, and returns it.
 func (p *pageWork) append(b []byte) []byte {
 	p.body = append(p.body, b...)
 	return p.body
+}
+
+// compress returns a body as a compressor makes it: in memory of the work, or the body itself if it is to stay as it is.
+func (p *pageWork) compress(c compressor, body []byte) (compressed []byte, err error) {
+	if _, ok := c.(stored); ok {
+		return body, nil
+	}
+	p.compressed, err = c.Encode(p.compressed, body)
+	return p.compressed, err
 }
 
 // spareWork is how long a buffer may be that is kept, in bytes.
@@ -48,6 +57,9 @@ func (w *workspace) release(p *pageWork) {
 	}
 	if cap(p.compressed) > spareWork {
 		p.compressed = nil
+	}
+	if cap(p.light) > spareWork {
+		p.light = nil
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -86,18 +98,32 @@ func (b *blocks) len() int { return b.n }
 // memory is what the bytes take, at least their number.
 func (b *blocks) memory() int64 { return int64(len(b.used)) * blockBytes }
 
-func (b *blocks) append(p []byte) {
-	b.n += len(p)
+// Write appends bytes. It does not fail.
+func (b *blocks) Write(p []byte) (int, error) {
+	n := len(p)
+	b.n += n
 	for len(p) > 0 {
 		last := len(b.used) - 1
 		if last < 0 || len(b.used[last]) == cap(b.used[last]) {
 			b.used = append(b.used, b.workspace.piece())
 			last++
 		}
-		n := min(len(p), cap(b.used[last])-len(b.used[last]))
-		b.used[last] = append(b.used[last], p[:n]...)
-		p = p[n:]
+		some := min(len(p), cap(b.used[last])-len(b.used[last]))
+		b.used[last] = append(b.used[last], p[:some]...)
+		p = p[some:]
 	}
+	return n, nil
+}
+
+// appendTo appends n bytes from an offset on, which are there.
+func (b *blocks) appendTo(to []byte, from int64, n int) []byte {
+	for n > 0 {
+		piece := b.used[from/blockBytes][from%blockBytes:]
+		piece = piece[:min(n, len(piece))]
+		to = append(to, piece...)
+		from, n = from+int64(len(piece)), n-len(piece)
+	}
+	return to
 }
 
 func (b *blocks) writeTo(w io.Writer) error {

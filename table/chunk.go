@@ -3,6 +3,7 @@ package table
 import (
 	"encoding/binary"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -31,6 +32,8 @@ type chunk struct {
 
 	// The pages before it.
 	pages    blocks // each page behind its header
+	light    bool   // they are as the codec's light form makes them
+	settled  bool   // that cannot be changed any more in this file
 	raw      int64  // what they take uncompressed, headers included
 	metadata format.ColumnMetaData
 	columns  format.ColumnIndex
@@ -77,11 +80,18 @@ func newChunk(l *leaf, c codec, values pageValues, w *workspace) *chunk {
 	return k
 }
 
+func (k *chunk) beginFile() {
+	k.values.endFile()
+	k.settled = false
+	k.beginGroup()
+}
+
 func (k *chunk) beginGroup() {
 	k.pages.reset()
+	k.light = k.light && k.settled
 	k.raw, k.firstRow, k.bounded = 0, 0, true
 	k.metadata = format.ColumnMetaData{
-		Type: k.leaf.physical, PathInSchema: k.leaf.path, Codec: k.codec.CompressionCodec(),
+		Type: k.leaf.physical, PathInSchema: k.leaf.path,
 		Encoding: []format.Encoding{format.RLE}, // of the levels
 	}
 	k.columns, k.offsets = format.ColumnIndex{}, format.OffsetIndex{}
@@ -164,31 +174,37 @@ func (k *chunk) endPage() error {
 		values.hash(k.filter)
 	}
 	limits := k.values.page()
-	statistics := k.statistics(limits, k.nulls)
-	size := int64(k.pages.len())
-	if err := k.compress(work, body, format.PageHeader{
+	compressed, err := k.compress(work, body, encoding)
+	if err != nil {
+		return fmt.Errorf("compress column %v: %w", k.leaf.path, err)
+	}
+	before := int64(k.pages.len())
+	if err := k.put(&k.pages, work, len(body), compressed, format.PageHeader{
 		Type: format.DataPage,
 		DataPageHeader: thrift.New(format.DataPageHeader{
 			NumValues: int32(k.levels), Encoding: encoding, DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE,
-			Statistics: statistics,
+			Statistics: k.statistics(limits, k.nulls),
 		}),
 	}); err != nil {
 		return err
 	}
-	k.pages.append(work.header)
-	k.pages.append(work.compressed)
-	k.appended(encoding, limits, size)
+	k.appended(encoding, limits, before)
 	k.values.endPage()
 	return nil
 }
 
 // copyPage appends a page that another file has, as it is. There is no page to come.
-func (k *chunk) copyPage(p *sourcePage) {
-	size := int64(k.pages.len())
-	k.pages.append(p.whole)
-	k.raw += int64(len(p.whole)-len(p.body)) + int64(p.header.UncompressedPageSize)
+func (k *chunk) copyPage(c *sourceChunk, p *sourcePage) error {
+	if err := k.turnTo(c.codec); err != nil {
+		return err
+	}
+	before := int64(k.pages.len())
+	if err := k.copyBody(c, p); err != nil {
+		return err
+	}
 	k.levels, k.rows, k.nulls = p.levels(), p.levels(), p.data.Statistics.NullCount
-	k.appended(p.data.Encoding, limits{p.data.Statistics.MinValue, p.data.Statistics.MaxValue, true}, size)
+	k.appended(p.data.Encoding, limits{p.data.Statistics.MinValue, p.data.Statistics.MaxValue, true}, before)
+	return nil
 }
 
 // appended takes note of the page that was appended behind so many bytes, and begins the next.
@@ -225,17 +241,17 @@ func withLength(b []byte, fill func([]byte) []byte) []byte {
 	return b
 }
 
-// compress makes a body a compressed page, and its header.
-func (k *chunk) compress(work *pageWork, body []byte, header format.PageHeader) (err error) {
-	if work.compressed, err = k.codec.Encode(work.compressed, body); err != nil {
-		return fmt.Errorf("compress column %v: %w", k.leaf.path, err)
-	}
-	header.UncompressedPageSize, header.CompressedPageSize = int32(len(body)), int32(len(work.compressed))
+// put writes a page, whose body has been compressed from so many bytes, behind its header.
+func (k *chunk) put(to io.Writer, work *pageWork, raw int, compressed []byte, header format.PageHeader) (err error) {
+	header.UncompressedPageSize, header.CompressedPageSize = int32(raw), int32(len(compressed))
 	if work.header, err = marshal(header); err != nil {
 		return err
 	}
-	k.raw += int64(len(work.header) + len(body))
-	return nil
+	k.raw += int64(len(work.header) + raw)
+	if _, err = to.Write(work.header); err == nil {
+		_, err = to.Write(compressed)
+	}
+	return err
 }
 
 // index adds the page that was just appended behind so many bytes to the chunk's indexes.
@@ -291,6 +307,7 @@ func (k *chunk) writeTo(out *countingWriter) (w written, err error) {
 		return w, err
 	}
 	m := &k.metadata
+	m.Codec = k.compressor().CompressionCodec()
 	start := out.n
 	if err := k.writeDictionary(out); err != nil {
 		return w, err
@@ -311,6 +328,7 @@ func (k *chunk) writeTo(out *countingWriter) (w written, err error) {
 		w.columns = &columns
 	}
 	k.values.endGroup()
+	k.settled = true
 	k.beginGroup()
 	return w, nil
 }
@@ -329,17 +347,14 @@ func (k *chunk) writeDictionary(out *countingWriter) error {
 	k.count(format.DictionaryPage, format.Plain)
 	work := k.workspace.page()
 	defer k.workspace.release(work)
-	if err := k.compress(work, plain, format.PageHeader{
+	compressed, err := work.compress(k.compressor(), plain)
+	if err != nil {
+		return fmt.Errorf("compress the dictionary of column %v: %w", k.leaf.path, err)
+	}
+	return k.put(out, work, len(plain), compressed, format.PageHeader{
 		Type:                 format.DictionaryPage,
 		DictionaryPageHeader: thrift.New(format.DictionaryPageHeader{NumValues: int32(n), Encoding: format.Plain}),
-	}); err != nil {
-		return err
-	}
-	if _, err := out.Write(work.header); err != nil {
-		return err
-	}
-	_, err := out.Write(work.compressed)
-	return err
+	})
 }
 
 // writeFilter writes the Bloom filter of a chunk that has been written, if there is one, and begins a new one.

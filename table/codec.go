@@ -20,7 +20,8 @@ const (
 // codec is a compression as a table may ask for it.
 type codec struct {
 	compressor
-	infix string // in file names: ".snappy"
+	light compressor // of pages that it makes hardly larger, in less time; nil: there is none
+	infix string     // in file names: ".snappy"
 }
 
 // compressor makes bytes compressed pages.
@@ -30,20 +31,25 @@ type compressor interface {
 	Encode(dst, src []byte) ([]byte, error)
 }
 
+// compresses says whether a codec of Parquet's is that of a compressor.
+func compresses(c compressor, as format.CompressionCodec) bool {
+	return c != nil && c.CompressionCodec() == as
+}
+
 // codecOf returns the codec that the table's properties ask for: snappy unless they say otherwise. zstd is that which they get
 // if they ask for it.
-func codecOf(properties map[string]string, zstd compressor) (codec, error) {
+func codecOf(properties map[string]string, zstd codec) (codec, error) {
 	switch name := strings.ToLower(properties[codecProperty]); name {
 	case "", "snappy":
-		return codec{fastSnappy{}, ".snappy"}, nil
+		return codec{fastSnappy{}, stored{}, ".snappy"}, nil
 	case "zstd":
-		return codec{zstd, ".zstd"}, nil
+		return zstd, nil
 	case "lz4_raw", "lz4raw": // as Parquet and as Spark call it
-		return codec{lz4Codec{}, ".lz4raw"}, nil
+		return codec{lz4Codec{}, stored{}, ".lz4raw"}, nil
 	case "gzip":
-		return codec{&parquet.Gzip, ".gz"}, nil
+		return codec{&parquet.Gzip, nil, ".gz"}, nil
 	case "uncompressed", "none":
-		return codec{&parquet.Uncompressed, ""}, nil
+		return codec{stored{}, nil, ""}, nil
 	default:
 		return codec{}, fmt.Errorf("table property %s is %q; set it to snappy, zstd, lz4_raw, gzip or uncompressed", codecProperty, name)
 	}
@@ -80,3 +86,9 @@ func (lz4Codec) Encode(dst, src []byte) ([]byte, error) {
 	n, err := lz4.CompressBlock(src, dst[:cap(dst)], nil)
 	return dst[:n], err
 }
+
+// stored leaves bytes as they are.
+type stored struct{}
+
+func (stored) CompressionCodec() format.CompressionCodec { return format.Uncompressed }
+func (stored) Encode(dst, src []byte) ([]byte, error)    { return append(dst[:0], src...), nil }

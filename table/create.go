@@ -113,7 +113,7 @@ func (c *Create) checkProperties() []error {
 	if _, err := c.mapping(); err != nil {
 		faults = append(faults, err)
 	}
-	if _, err := codecOf(c.Properties, nil); err != nil {
+	if _, err := codecOf(c.Properties, codec{}); err != nil {
 		faults = append(faults, err)
 	}
 	if _, err := compactOf(c.Properties); err != nil {

@@ -50,7 +50,7 @@ type layout struct {
 }
 
 // newLayout returns the layout of files that hold the struct's fields, as a table's properties want them.
-func newLayout(t *schema.Type, properties map[string]string, engine string, zstd compressor) (l *layout, err error) {
+func newLayout(t *schema.Type, properties map[string]string, engine string, zstd codec) (l *layout, err error) {
 	l = &layout{parallelism: 1}
 	if l.codec, err = codecOf(properties, zstd); err != nil {
 		return nil, err
@@ -149,7 +149,7 @@ func (e *encoder) begin(w io.Writer) error {
 	e.groups = nil
 	clear(e.shredder.nulls)
 	for _, k := range e.chunks {
-		k.values.endFile()
+		k.beginFile()
 	}
 	_, err := io.WriteString(e.out, magic)
 	return err

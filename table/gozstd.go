@@ -5,4 +5,4 @@ package table
 import "github.com/parquet-go/parquet-go"
 
 // newZstd is Zstandard in Go, for programs without C.
-func newZstd() compressor { return &parquet.Zstd }
+func newZstd() codec { return codec{&parquet.Zstd, nil, ".zstd"} }

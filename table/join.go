@@ -72,14 +72,13 @@ type copyable interface {
 func (k *chunk) copies(c *sourceChunk, p *sourcePage) (bool, error) {
 	v, ok := k.values.(copyable)
 	if !ok || !c.own || k.filter != nil || len(p.body) < copiedBytes || k.leaf.maxRep > 0 || p.data.Encoding != v.direct() ||
-		c.codec != k.codec.CompressionCodec() || !v.cover(p.data.Statistics.MinValue, p.data.Statistics.MaxValue) {
+		!k.keeps(c.codec) || !v.cover(p.data.Statistics.MinValue, p.data.Statistics.MaxValue) {
 		return false, nil
 	}
 	if err := k.endPage(); err != nil {
 		return false, err
 	}
-	k.copyPage(p)
-	return true, nil
+	return true, k.copyPage(c, p)
 }
 
 func (v *ints[T]) direct() format.Encoding {

@@ -161,7 +161,7 @@ func TestLargePagesAreCopied(t *testing.T) {
 // largePages are those pages of all files that are worth copying.
 func largePages(t *testing.T, store *memStore, s *schema.Type, properties map[string]string) [][]byte {
 	t.Helper()
-	layout, err := newLayout(s, properties, engineName, nil)
+	layout, err := newLayout(s, properties, engineName, codec{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -331,7 +331,7 @@ func TestDamagedFilesAreNotRewritten(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 19))
 	s := parseSchema(t, "a:long,s:struct<x:timestamp,y:string>,l:array<int>,m:map<string,date>,d:decimal(20,2),b:boolean")
 	good := writtenFile(t, s, nil, randomRecord(r, s, 20))
-	layout, err := newLayout(s, nil, engineName, nil)
+	layout, err := newLayout(s, nil, engineName, codec{})
 	if err != nil {
 		t.Fatal(err)
 	}

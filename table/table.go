@@ -44,7 +44,7 @@ type Table struct {
 	log     *commitlog.Log
 	options Options
 	kept    atomic.Pointer[kept] // nil while an append has it
-	zstd    compressor
+	zstd    codec
 }
 
 // New returns the table whose folder is the store's root. It does no I/O, and the table need not exist.
