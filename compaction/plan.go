@@ -18,19 +18,26 @@ type Options struct {
 	MinAge time.Duration
 	// MaxBytes ends the plan with the group that reaches it; 0: no end.
 	MaxBytes int64
-	// MaxFiles bounds the files in the plan, which takes some PlanMemory bytes for each; 0: no end.
+	// MaxFiles bounds the files in the plan, which takes some PlanMemory bytes for each; 0: no end. An Order is not bounded by it.
 	MaxFiles int
 	// Now is the time that ages are told from.
 	Now time.Time
+	// Order is that of the rows; nil leaves them as they are.
+	Order *Order
 }
+
+func (o *Options) young(f *table.File) bool { return o.Now.Sub(f.Modified) < o.MinAge }
 
 // Plan are the groups of files to rewrite, in the order of their first files, and what is left alone.
 type Plan struct {
 	Groups []Group
-	Young  int // small files that are left alone for their age
+	Young  int // files that are left alone for their age
+
+	bytes    int64     // of the groups
+	ordering *ordering // nil: rows stay in their order
 }
 
-// Group are files of one partition that become one.
+// Group are files of one partition that become one, or several that are in order.
 type Group struct {
 	Partition string // column=value/…, for people; empty without partitions
 	Files     []table.File
@@ -52,7 +59,7 @@ func (p *Plan) Files() int {
 // mostOf says whether part is more than three quarters of all.
 func mostOf(part, all int64) bool { return part/3 > all/4 }
 
-// NewPlan finds the groups among the files that have less than three quarters of the size that the table wants. Within a
+// NewPlan finds the groups; with an Order, as that says. Without one they are of the files that have less than three quarters of the size that the table wants. Within a
 // partition they come together in the order of their commits, so that rows that came together stay together and statistics
 // stay narrow. A file that has an eighth of that size already, and would be more than three quarters of its group, is left
 // out: it would be written again and again for little.
@@ -69,6 +76,9 @@ func NewPlan(s *table.Snapshot, o Options) (*Plan, error) {
 		return nil, err
 	}
 	p := &Plan{}
+	if o.Order != nil {
+		return p, p.planOrder(s, o, files, target)
+	}
 	open := map[string]*Group{}
 	var order []*Group
 	taken := 0
@@ -82,7 +92,7 @@ func NewPlan(s *table.Snapshot, o Options) (*Plan, error) {
 		if taken == o.MaxFiles && taken > 0 {
 			break
 		}
-		if o.Now.Sub(f.Modified) < o.MinAge {
+		if o.young(&f) {
 			p.Young++
 			continue
 		}
@@ -97,17 +107,22 @@ func NewPlan(s *table.Snapshot, o Options) (*Plan, error) {
 		g.Bytes += f.Size
 		taken++
 	}
-	var bytes int64
 	for _, g := range order {
 		if g.trim(target / 8); len(g.Files) < 2 {
 			continue
 		}
-		p.Groups = append(p.Groups, *g)
-		if bytes += g.Bytes; o.MaxBytes > 0 && bytes >= o.MaxBytes {
+		if p.add(*g, o.MaxBytes) {
 			break
 		}
 	}
 	return p, nil
+}
+
+// add adds a group, and says whether the plan ends with it.
+func (p *Plan) add(g Group, maxBytes int64) (ends bool) {
+	p.Groups = append(p.Groups, g)
+	p.bytes += g.Bytes
+	return maxBytes > 0 && p.bytes >= maxBytes
 }
 
 // trim leaves out files of at least so many bytes that are most of the group.

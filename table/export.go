@@ -13,7 +13,7 @@ import (
 // returns the number of rows. Partition columns are columns of the file, those that
 // are void are not.
 func (s *Snapshot) Export(ctx context.Context, options ScanOptions, w io.Writer) (int64, error) {
-	wanted, err := s.project(options.Columns)
+	wanted, err := project(s.schema, options.Columns)
 	if err != nil {
 		return 0, err
 	}

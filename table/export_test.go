@@ -24,7 +24,7 @@ func TestExportHoldsWhatAScanHandsOut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wanted, err := snap.project(options.Columns)
+		wanted, err := project(snap.schema, options.Columns)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -22,7 +22,9 @@ type Rewrite struct {
 	partition *partitionRows
 	stored    *schema.Type // the schema without partition columns
 	removes   []commitlog.Remove
-	buffer    []byte // of small files
+	rows      int64    // of the files that are replaced
+	buffer    []byte   // of small files
+	ordered   *Ordered // nil: rows are in the order in which they came
 }
 
 // Rewrite begins to rewrite files of the snapshot that are in one partition into files of the size that the table's
@@ -57,20 +59,33 @@ func (r *Rewrite) Add(ctx context.Context, f *File) error {
 }
 
 func (r *Rewrite) add(ctx context.Context, f *File) error {
-	if !maps.EqualFunc(f.add.PartitionValues, r.partition.values, equalTexts) {
-		return errors.New("it is in another partition than the files before it; begin another rewrite for it")
+	if err := r.checkPartition(f); err != nil {
+		return err
 	}
 	before := r.writer.rows
 	if err := r.copy(ctx, f); err != nil {
 		return err
 	}
-	if rows := r.writer.rows - before; f.Rows >= 0 && rows != f.Rows {
+	return r.Replace(f, r.writer.rows-before)
+}
+
+// Replace says that a file, which has so many rows, is no longer needed: they have been written by Write, or will be.
+func (r *Rewrite) Replace(f *File, rows int64) error {
+	if f.Rows >= 0 && rows != f.Rows {
 		return &commitlog.CorruptError{
 			Table: r.table.store.URL(), Version: r.snapshot.Version(),
 			Reason: fmt.Sprintf("the log says that %s has %d rows, and %d are in it; the files of its group stay as they are; restore it from a copy", f.Path, f.Rows, rows),
 		}
 	}
+	r.rows += rows
 	r.removes = append(r.removes, removal(f.add, r.table.options.Now().UnixMilli()))
+	return nil
+}
+
+func (r *Rewrite) checkPartition(f *File) error {
+	if !maps.EqualFunc(f.add.PartitionValues, r.partition.values, equalTexts) {
+		return errors.New("it is in another partition than the files before it; begin another rewrite for it")
+	}
 	return nil
 }
 
@@ -149,6 +164,10 @@ func removal(add *commitlog.Add, nowMillis int64) commitlog.Remove {
 // metadata: then it fails with a *commitlog.ConflictError, and what was written has been removed, as with any other error but
 // *commitlog.UnknownError. After that Commit may be called again.
 func (r *Rewrite) Commit(ctx context.Context) (Committed, error) {
+	if err := r.usable(); err == nil && r.rows != r.writer.rows {
+		err = fmt.Errorf("rewrite files of %s: %d rows were written of files that have %d", r.table.store.URL(), r.writer.rows, r.rows)
+		return Committed{}, errors.Join(err, r.Abort(ctx))
+	}
 	return r.commit(ctx, r.transaction)
 }
 
@@ -158,10 +177,11 @@ func (r *Rewrite) transaction() commitlog.Transaction {
 	tx.Actions.Adds = r.writer.adds()
 	for i := range tx.Actions.Adds {
 		tx.Actions.Adds[i].DataChange = false
+		tx.Actions.Adds[i].Tags = r.ordered.tags()
 	}
 	tx.Actions.Info = &commitlog.CommitInfo{
 		Operation:           "OPTIMIZE",
-		OperationParameters: map[string]any{"predicate": "[]", "zOrderBy": "[]", "auto": false},
+		OperationParameters: map[string]any{"predicate": "[]", "zOrderBy": jsonText(r.ordered.by()), "auto": false},
 		OperationMetrics:    r.metrics(),
 		EngineInfo:          r.table.engine(),
 		TxnID:               r.txnID,

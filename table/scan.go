@@ -80,7 +80,7 @@ func (s *Snapshot) Scan(ctx context.Context, options ScanOptions, fn func(arrow.
 
 // filtered returns which columns are to be read, and who takes them so that hand gets what the options ask for.
 func (s *Snapshot) filtered(options ScanOptions, hand func(arrow.Record) error) (*schema.Type, func(arrow.Record) error, error) {
-	wanted, err := s.project(options.Columns)
+	wanted, err := project(s.schema, options.Columns)
 	if err != nil || options.Where == nil {
 		return wanted, hand, err
 	}
@@ -128,21 +128,21 @@ func (s *Snapshot) reader(ctx context.Context, f *File, wanted *schema.Type, fn 
 	return r, nil
 }
 
-// project returns the struct of the wanted columns.
-func (s *Snapshot) project(names []string) (*schema.Type, error) {
+// project returns the struct of the wanted ones of columns; all when none is named.
+func project(of *schema.Type, names []string) (*schema.Type, error) {
 	if len(names) == 0 {
-		return s.schema, nil
+		return of, nil
 	}
 	t := &schema.Type{Kind: schema.Struct}
 	for i, name := range names {
-		at := s.schema.Index(name)
+		at := of.Index(name)
 		if at < 0 {
-			return nil, fmt.Errorf("scan column %s: the table has no such column; it has %s", name, s.schema)
+			return nil, fmt.Errorf("scan column %s: the table has no such column; it has %s", name, of)
 		}
 		if slices.Contains(names[:i], name) {
 			return nil, fmt.Errorf("scan column %s: it is named twice; leave one out", name)
 		}
-		t.Fields = append(t.Fields, s.schema.Fields[at])
+		t.Fields = append(t.Fields, of.Fields[at])
 	}
 	return t, nil
 }

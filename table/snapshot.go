@@ -54,6 +54,15 @@ func (t *Table) Snapshot(ctx context.Context, version int64) (*Snapshot, error) 
 // Version is the table version.
 func (s *Snapshot) Version() int64 { return s.state.Version }
 
+// Writable refuses a table that may not be written, as it is now: an *commitlog.UnsupportedError names what stands against it.
+func (s *Snapshot) Writable(ctx context.Context) error {
+	head, err := s.table.log.Refresh(ctx)
+	if err != nil {
+		return err
+	}
+	return head.Writable()
+}
+
 // ID is the table's id.
 func (s *Snapshot) ID() string { return s.state.Metadata.ID }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,10 +22,11 @@ func (a *app) compactCommand() *cobra.Command {
 		minAge   time.Duration
 		maxBytes int64
 		dry      bool
+		order    ordering
 	)
 	cmd := &cobra.Command{
 		Use: "compact PATH", Short: "Rewrite the small files of a table into larger ones, while others read and write it", Args: exactly("PATH"),
-		Example: "  sluice compact lake/orders --dry-run\n  sluice compact lake/orders --where \"day >= 2026-01-01\"",
+		Example: "  sluice compact lake/orders --dry-run\n  sluice compact lake/orders --where \"day >= 2026-01-01\"\n  sluice compact lake/orders --zorder-by customer,ordered_at",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := out.check(); err != nil {
 				return err
@@ -33,6 +35,9 @@ func (a *app) compactCommand() *cobra.Command {
 				return usageError{fmt.Errorf("--min-age %s, --max-bytes %d: neither can be below 0", minAge, maxBytes)}
 			}
 			c := &compacting{app: a, options: compaction.Options{MinAge: minAge, MaxBytes: maxBytes, Now: time.Now()}, dry: dry}
+			if err := order.apply(c, args[0]); err != nil {
+				return err
+			}
 			if err := c.open(cmd.Context(), args[0], where); err != nil {
 				return fmt.Errorf("compact table %s: %w", args[0], err)
 			}
@@ -43,6 +48,7 @@ func (a *app) compactCommand() *cobra.Command {
 	cmd.Flags().StringVar(&where, "where", "", "condition on partition columns: only files of these partitions")
 	cmd.Flags().DurationVar(&minAge, "min-age", 5*time.Minute, "leave alone what was written more recently")
 	cmd.Flags().Int64Var(&maxBytes, "max-bytes", 0, "end with the group that reaches so many bytes; 0: no end")
+	order.flags(cmd)
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "show what would be rewritten, and do nothing")
 	return cmd
 }
@@ -51,6 +57,7 @@ func (a *app) compactCommand() *cobra.Command {
 type compacting struct {
 	app     *app
 	options compaction.Options
+	table   table.Options
 	dry     bool
 	view    compactView
 }
@@ -72,7 +79,8 @@ func openToChange(ctx context.Context, path string, dry bool) (storage.Store, er
 }
 
 func (c *compacting) run(ctx context.Context, store storage.Store, path, where string) error {
-	t := table.New(store, table.Options{EngineVersion: version})
+	c.table.EngineVersion = version
+	t := table.New(store, c.table)
 	s, err := t.Snapshot(ctx, table.Newest)
 	if err != nil {
 		return err
@@ -87,6 +95,9 @@ func (c *compacting) run(ctx context.Context, store storage.Store, path, where s
 		return err
 	}
 	c.view = compactView{Path: path, Version: s.Version(), DryRun: c.dry, Young: plan.Young, Groups: []groupView{}}
+	if c.options.Order != nil {
+		c.view.OrderBy = c.options.Order.By
+	}
 	var total int64
 	for _, g := range plan.Groups {
 		total += g.Bytes
@@ -106,6 +117,9 @@ func (c *compacting) run(ctx context.Context, store storage.Store, path, where s
 		Progress: func(group int, bytes int64) {
 			line.show(fmt.Sprintf("group %d of %d  %s of %s", group+1, len(plan.Groups), size(bytes), size(total)))
 		},
+		Written: func(group int, rows int64) {
+			line.show(fmt.Sprintf("group %d of %d  %d rows in order", group+1, len(plan.Groups), rows))
+		},
 		Done: c.done,
 	})
 }
@@ -124,6 +138,7 @@ type compactView struct {
 	Path    string      `json:"path"`
 	Version int64       `json:"version"` // that was read
 	DryRun  bool        `json:"dry_run"`
+	OrderBy []string    `json:"zorder_by,omitempty"`
 	Young   int         `json:"young_files"`
 	Groups  []groupView `json:"groups"`
 }
@@ -144,9 +159,12 @@ type intoView struct {
 }
 
 func (v *compactView) print(w io.Writer) {
-	if len(v.Groups) == 0 {
+	switch {
+	case len(v.Groups) == 0 && len(v.OrderBy) > 0:
+		fmt.Fprintf(w, "Nothing to rewrite: files are in the order of %s, but for less than a tenth (--all).\n", strings.Join(v.OrderBy, ", "))
+	case len(v.Groups) == 0:
 		fmt.Fprintln(w, "Nothing to rewrite: no small files that would become larger together.")
-	} else {
+	default:
 		row(w, "PARTITION", "FILES", "SIZE", "INTO", "SIZE", "ROWS", "VERSION")
 	}
 	for _, g := range v.Groups {

@@ -1,0 +1,232 @@
+package compaction_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sluicedata/sluice/commitlog"
+	"github.com/sluicedata/sluice/compaction"
+	"github.com/sluicedata/sluice/compaction/zorder"
+	"github.com/sluicedata/sluice/internal/tabletest"
+	"github.com/sluicedata/sluice/memory"
+	"github.com/sluicedata/sluice/storage"
+	"github.com/sluicedata/sluice/storage/local"
+	"github.com/sluicedata/sluice/storage/storagetest"
+	"github.com/sluicedata/sluice/table"
+)
+
+// by is an order with little memory.
+func by(t testing.TB, columns ...string) *compaction.Order {
+	t.Helper()
+	return &compaction.Order{By: columns, Settings: zorder.Settings{
+		Memory: memory.New(4<<20).Open("sort", 4<<20), Scratch: t.TempDir(), Parallelism: 2,
+	}}
+}
+
+// order is what the command does.
+func order(ctx context.Context, store storage.Store, o *compaction.Order, done func(compaction.Done)) error {
+	tbl := table.New(store, table.Options{})
+	if _, err := tbl.Sweep(ctx); err != nil {
+		return err
+	}
+	s, err := tbl.Snapshot(ctx, table.Newest)
+	if err != nil {
+		return err
+	}
+	p, err := compaction.NewPlan(s, compaction.Options{Now: time.Now().Add(time.Hour), Order: o})
+	if err != nil {
+		return err
+	}
+	return compaction.Run(ctx, s, p, compaction.Events{Done: done})
+}
+
+// points is a table of a square of points, whose files are to be small.
+func points(t testing.TB, store storage.Store, side int) *table.Table {
+	t.Helper()
+	tbl := table.New(store, table.Options{AppID: "test"})
+	create := &table.Create{
+		Schema:     tabletest.Columns(t, "struct<x:int,in:struct<y:string>,note:string>"),
+		Properties: map[string]string{"delta.targetFileSize": "30000"},
+	}
+	const batches = 10
+	for batch := range batches {
+		var rows []string
+		for x := batch; x < side; x += batches {
+			for y := range side {
+				rows = append(rows, fmt.Sprintf(`{"x":%d,"in":{"y":"%04d"},"note":"%d %d"}`, x, y, x*y*7919%10007, x*y*104729%1000003))
+			}
+		}
+		tabletest.Commit(t, tabletest.Begin(t, tbl, create, "["+strings.Join(rows, ",")+"]"), batch)
+	}
+	return tbl
+}
+
+// TestQueryOnEitherColumnReadsFewFiles counts the files that a scan reads, before and after.
+func TestQueryOnEitherColumnReadsFewFiles(t *testing.T) {
+	store := tabletest.Local(t, t.TempDir())
+	const side = 270
+	tbl := points(t, store, side)
+	before := rowsOf(t, store)
+	var into int
+	err := order(t.Context(), store, by(t, "x", "in.y"), func(d compaction.Done) { into = d.Committed.Files })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before, rowsOf(t, store)); diff != "" {
+		t.Fatalf("%.1000s", diff)
+	}
+	if into < 16 {
+		t.Fatalf("only %d files", into)
+	}
+	s := snapshot(t, tbl)
+	for _, column := range []string{"x = %d", "in.y = '%04d'"} {
+		read := 0
+		for value := range side {
+			where, err := s.Where(fmt.Sprintf(column, value))
+			if err != nil {
+				t.Fatal(err)
+			}
+			files, err := s.FilesWhere(where)
+			if err != nil {
+				t.Fatal(err)
+			}
+			read += len(files)
+		}
+		if mean := float64(read) / side; mean > float64(into)/2.5 {
+			t.Errorf("a query on %s reads %.1f of %d files", column, mean, into)
+		}
+	}
+	last := history(t, tbl)
+	if got := last.Info.OperationParameters["zOrderBy"]; got != `["x","in.y"]` || last.Info.Operation != "OPTIMIZE" {
+		t.Errorf("%s, zOrderBy %v", last.Info.Operation, got)
+	}
+	for _, a := range last.Adds {
+		if a.DataChange || a.Tags["ZCUBE_ZORDER_BY"] != `["x","in.y"]` || a.Tags["ZCUBE_ID"] == "" || a.Tags["ZCUBE_ID"] != last.Adds[0].Tags["ZCUBE_ID"] {
+			t.Errorf("%+v", a)
+		}
+	}
+}
+
+// history is the newest commit.
+func history(t testing.TB, tbl *table.Table) *commitlog.Commit {
+	t.Helper()
+	var last *commitlog.Commit
+	if err := tbl.History(t.Context(), func(c *commitlog.Commit) error { last = c; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return last
+}
+
+// TestWhatIsInOrderIsLeftUntilEnoughCame appends to a table in order, a little and then more.
+func TestWhatIsInOrderIsLeftUntilEnoughCame(t *testing.T) {
+	store := tabletest.Local(t, t.TempDir())
+	tbl := makeTable(t, store, 12, 400, nil)
+	groups := func(o *compaction.Order) (got []string) {
+		for _, g := range plan(t, snapshot(t, tbl), compaction.Options{Order: o}).Groups {
+			got = append(got, fmt.Sprint(g.Partition, " ", len(g.Files)))
+		}
+		return got
+	}
+	check := func(what string, got []string, want ...string) {
+		t.Helper()
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: groups %q, want %q", what, got, want)
+		}
+	}
+	check("nothing is in order", groups(by(t, "id")), "day=2026-11-01 12", "day=2026-11-02 12")
+	if err := order(t.Context(), store, by(t, "id"), nil); err != nil {
+		t.Fatal(err)
+	}
+	check("all is in order", groups(by(t, "id")))
+	check("in another one", groups(by(t, "note", "id")), "day=2026-11-01 1", "day=2026-11-02 1")
+	all := by(t, "id")
+	all.All = true
+	check("all", groups(all), "day=2026-11-01 1", "day=2026-11-02 1")
+	appendRows(t, tbl, 12, nil, 4)
+	check("a little came", groups(by(t, "id")))
+	appendRows(t, tbl, 13, nil, 400)
+	check("more came", groups(by(t, "id")), "day=2026-11-01 3", "day=2026-11-02 3")
+}
+
+// TestOrderingThatDiesAnywhereChangesNoRow dies, or is lied to, at each operation on storage, and starts again.
+func TestOrderingThatDiesAnywhereChangesNoRow(t *testing.T) {
+	origin := t.TempDir()
+	makeTable(t, tabletest.Local(t, origin), 2, 10, nil)
+	before := rowsOf(t, tabletest.Local(t, origin))
+	for _, mode := range storagetest.Modes {
+		t.Run(mode.String(), func(t *testing.T) {
+			t.Parallel()
+			for at := 0; ; at++ {
+				folder := t.TempDir()
+				if err := os.CopyFS(folder, os.DirFS(origin)); err != nil {
+					t.Fatal(err)
+				}
+				crash := &storagetest.Crash{At: at, Mode: mode, Delay: 3}
+				first := local.New(folder)
+				settings := by(t, "note", "id")
+				settings.Parallelism = 1
+				err := order(t.Context(), crash.Wrap(first), settings, nil)
+				first.Close()
+				crash.Deliver()
+				if !crash.Happened() {
+					if err != nil || at < 2 {
+						t.Fatalf("%d operations: %v", at, err)
+					}
+					return
+				}
+				if held := settings.Memory.Budget().Use()[0].Held; held != 0 {
+					t.Errorf("%s: %d bytes are still counted", crash.Op, held)
+				}
+				store := tabletest.Local(t, folder)
+				if diff := cmp.Diff(before, rowsOf(t, store)); diff != "" {
+					t.Fatalf("%s, %v: %s", crash.Op, err, diff)
+				}
+				if err := order(t.Context(), store, by(t, "note", "id"), nil); err != nil {
+					t.Fatalf("%s: %v", crash.Op, err)
+				}
+				if diff := cmp.Diff(before, rowsOf(t, store)); diff != "" {
+					t.Fatalf("%s, then again: %s", crash.Op, diff)
+				}
+				if n := snapshot(t, table.New(store, table.Options{})).State().Files.Len(); n != 2 {
+					t.Fatalf("%s: %d files are left", crash.Op, n)
+				}
+				noOrphans(t, folder)
+			}
+		})
+	}
+}
+
+func TestColumnsThatCannotOrderRowsAreRefused(t *testing.T) {
+	tbl := table.New(tabletest.Local(t, t.TempDir()), table.Options{AppID: "test"})
+	create := &table.Create{
+		Schema:           tabletest.Columns(t, "struct<id:long,day:string,s:struct<a:int,b:array<int>>,late:int>"),
+		PartitionColumns: []string{"day"},
+		Properties:       map[string]string{"delta.dataSkippingStatsColumns": "id,s"},
+	}
+	tabletest.Commit(t, tabletest.Begin(t, tbl, create, `[{"id":1,"day":"x"}]`), 0)
+	s := snapshot(t, tbl)
+	for names, want := range map[string]string{
+		"":                  "no columns",
+		"id,day":            "column day: the table is partitioned by it",
+		"nothing":           "column nothing: the table has no such column",
+		"s":                 "column s: values of type struct<a:int,b:array<int>> have no order",
+		"s.b":               "column s.b: values of type array<int> have no order",
+		"s.c":               "column s.c: the table has no such column",
+		"late":              "column late: files have no statistics of it",
+		"id,id":             "column id: it is named twice",
+		"1,2,3,4,5,6,7,8,9": "9 columns to order rows by",
+		"id,s.a":            "",
+	} {
+		_, err := compaction.NewPlan(s, compaction.Options{Order: &compaction.Order{By: slices.DeleteFunc(strings.Split(names, ","), func(n string) bool { return n == "" })}})
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%q: %v", names, err)
+		}
+	}
+}

@@ -1,0 +1,130 @@
+package zorder
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+
+	"github.com/sluicedata/sluice/commitlog"
+	"github.com/sluicedata/sluice/schema"
+	"github.com/sluicedata/sluice/table"
+)
+
+// mostColumns is how many columns a curve goes through: with more of them no file has few values of any.
+const mostColumns = 8
+
+// Columns are what rows are ordered by: columns of a table, and fields of structs.
+type Columns struct {
+	names []string
+	paths [][]string // from the table's column down
+}
+
+// NewColumns finds columns by their dotted names. It refuses those that cannot order the rows of a file, and those that have no statistics,
+// since no reader would skip a file by them.
+func NewColumns(s *table.Snapshot, names []string) (*Columns, error) {
+	switch {
+	case len(names) == 0:
+		return nil, errors.New("no columns to order rows by")
+	case len(names) > mostColumns:
+		return nil, fmt.Errorf("%d columns to order rows by; with more than %d, files are narrow in none of them", len(names), mostColumns)
+	}
+	stored := &schema.Type{Kind: schema.Struct}
+	for _, f := range s.Schema().Fields {
+		if !slices.Contains(s.PartitionColumns(), f.Name) {
+			stored.Fields = append(stored.Fields, f)
+		}
+	}
+	chosen, err := commitlog.StatsColumnsOf(s.Properties())
+	if err != nil {
+		return nil, err
+	}
+	withStats := chosen.Of(stored)
+	c := &Columns{names: names}
+	for i, name := range names {
+		path, kind := find(stored, name)
+		_, counted := withStats[name]
+		var problem string
+		switch {
+		case slices.Contains(names[:i], name):
+			problem = "it is named twice"
+		case slices.Contains(s.PartitionColumns(), name):
+			problem = "the table is partitioned by it, and all rows of a partition have the same value"
+		case kind == nil:
+			problem = fmt.Sprintf("the table has no such column; it has %s", s.Schema())
+		case kind.Nested() || kind.Kind == schema.Void:
+			problem = fmt.Sprintf("values of type %s have no order", kind)
+		case !counted:
+			problem = "files have no statistics of it, and would not be skipped; add it to delta.dataSkippingStatsColumns, or name another"
+		}
+		if problem != "" {
+			return nil, fmt.Errorf("order rows by column %s: %s", name, problem)
+		}
+		c.paths = append(c.paths, path)
+	}
+	return c, nil
+}
+
+// find is the path to a field, and its type; nil when there is none. Names of fields may have dots.
+func find(t *schema.Type, name string) ([]string, *schema.Type) {
+	for _, f := range t.Fields {
+		if f.Name == name {
+			return []string{name}, f.Type
+		}
+		if rest, inside := strings.CutPrefix(name, f.Name+"."); inside && f.Type.Kind == schema.Struct {
+			if path, found := find(f.Type, rest); found != nil {
+				return append([]string{f.Name}, path...), found
+			}
+		}
+	}
+	return nil, nil
+}
+
+// Names are those that were given.
+func (c *Columns) Names() []string { return slices.Clone(c.names) }
+
+// tops are the names of the table's columns, once each.
+func (c *Columns) tops() []string {
+	var tops []string
+	for _, path := range c.paths {
+		if !slices.Contains(tops, path[0]) {
+			tops = append(tops, path[0])
+		}
+	}
+	return tops
+}
+
+// in finds the arrays of a record, each below the structs around it.
+func (c *Columns) in(record arrow.Record) []field {
+	fields := make([]field, len(c.paths))
+	for i, path := range c.paths {
+		f := field{values: record.Column(record.Schema().FieldIndices(path[0])[0])}
+		for _, name := range path[1:] {
+			s := f.values.(*array.Struct)
+			at, _ := s.DataType().(*arrow.StructType).FieldIdx(name)
+			f.around = append(f.around, s)
+			f.values = s.Field(at)
+		}
+		fields[i] = f
+	}
+	return fields
+}
+
+// field is a column of a record, and the structs that it is in.
+type field struct {
+	values arrow.Array
+	around []*array.Struct
+}
+
+// appendOrdered appends a row's value so that bytes are in the order of the values.
+func (f *field) appendOrdered(b []byte, row int) []byte {
+	for _, s := range f.around {
+		if s.IsNull(row) {
+			return append(b, 0)
+		}
+	}
+	return appendOrdered(b, f.values, row)
+}
