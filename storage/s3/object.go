@@ -1,12 +1,14 @@
 package s3
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"hash"
 	"io"
 	"net/http"
+	"slices"
 	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -16,8 +18,10 @@ import (
 )
 
 const (
-	firstSpan   = 256 << 10 // bytes of a request, at the least
-	longestSpan = 4 << 20   // of a request that reads on where another ended
+	firstSpan   = 256 << 10 // bytes that are asked for, at the least
+	longestSpan = 8 << 20   // that are asked for where others ended
+	leastPart   = 2 << 20   // of a request among those that ask for a span side by side
+	partsOfSpan = 4         // at the most
 	spanMemory  = 16 << 20  // held by one open object
 )
 
@@ -33,7 +37,8 @@ func (s *Store) Open(ctx context.Context, key string) (storage.Object, error) {
 }
 
 // object reads ranges of more bytes than it is asked for and keeps the newest, so that many small reads, one behind the
-// other or in several places at once, are few requests. What is read from the beginning to the end without a gap is
+// other or in several places at once, are few requests. Long ranges are requests side by side, which do not wait for each
+// other. What is read from the beginning to the end without a gap is
 // checked against the object's checksum with its last byte.
 type object struct {
 	ctx   context.Context // reads have none of their own
@@ -82,7 +87,7 @@ func (o *object) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// spanAt returns a span that holds the byte at off, if need be of a new request for at least want bytes.
+// spanAt returns a span that holds the byte at off, if need be one that is asked for, of at least want bytes.
 func (o *object) spanAt(off int64, want int) (span, error) {
 	length := firstSpan
 	for _, s := range o.spans {
@@ -114,7 +119,27 @@ func (o *object) keep(s span) {
 	}
 }
 
+// fetch asks for a range, in parts side by side.
 func (o *object) fetch(off int64, length int) ([]byte, error) {
+	part := max(leastPart, (length+partsOfSpan-1)/partsOfSpan)
+	if length <= part {
+		return o.fetchPart(off, length)
+	}
+	n := (length + part - 1) / part
+	bodies, errs := make([][]byte, n), make([]error, n)
+	var parts sync.WaitGroup
+	for i := range n {
+		begin := i * part
+		parts.Go(func() { bodies[i], errs[i] = o.fetchPart(off+int64(begin), min(part, length-begin)) })
+	}
+	parts.Wait()
+	if err := cmp.Or(errs...); err != nil {
+		return nil, err
+	}
+	return slices.Concat(bodies...), nil
+}
+
+func (o *object) fetchPart(off int64, length int) ([]byte, error) {
 	api, err := o.store.begin(o.ctx, "read", o.key)
 	if err != nil {
 		return nil, err
