@@ -1,11 +1,13 @@
 package kafka
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -63,7 +65,6 @@ func (s *Source) view(ctx context.Context) (*view, error) {
 }
 
 // look is one attempt at a view. The topics' ids are asked before and after, so that all bounds are of one incarnation.
-// Of the bounds, the start is asked first and the high watermark last: each only grows, so they cannot cross.
 func (c *cluster) look(ctx context.Context, topics []string, grace *patience) (*view, error) {
 	before, err := c.metadata(ctx, topics)
 	if err != nil {
@@ -75,15 +76,7 @@ func (c *cluster) look(ctx context.Context, topics []string, grace *patience) (*
 		}
 	}
 	partitions := before.partitions()
-	starts, err := c.listOffsets(ctx, before, partitions, askEarliest, ReadUncommitted)
-	if err != nil {
-		return nil, err
-	}
-	stables, err := c.listOffsets(ctx, before, partitions, askLatest, ReadCommitted)
-	if err != nil {
-		return nil, err
-	}
-	highs, err := c.listOffsets(ctx, before, partitions, askLatest, ReadUncommitted)
+	all, err := c.askBounds(ctx, before, partitions)
 	if err != nil {
 		return nil, err
 	}
@@ -96,11 +89,37 @@ func (c *cluster) look(ctx context.Context, topics []string, grace *patience) (*
 			return nil, fmt.Errorf("topic %s is being created again: %w", name, kerr.UnknownTopicID)
 		}
 	}
-	v := &view{at: before.at, topics: before.topics, bounds: map[partition]bounds{}}
-	for _, p := range partitions {
-		v.bounds[p] = bounds{start: starts[p], stable: stables[p], high: highs[p]}
+	return &view{at: before.at, topics: before.topics, bounds: all}, nil
+}
+
+// askBounds asks for the three bounds of each partition at once.
+func (c *cluster) askBounds(ctx context.Context, t *topology, partitions []partition) (map[partition]bounds, error) {
+	questions := [...]struct {
+		timestamp int64
+		level     Isolation
+	}{{askEarliest, ReadUncommitted}, {askLatest, ReadCommitted}, {askLatest, ReadUncommitted}}
+	var answers [len(questions)]map[partition]int64
+	var errs [len(questions)]error
+	var asked sync.WaitGroup
+	for i, q := range questions {
+		asked.Go(func() { answers[i], errs[i] = c.listOffsets(ctx, t, partitions, q.timestamp, q.level) })
 	}
-	return v, nil
+	asked.Wait()
+	if err := cmp.Or(errs[:]...); err != nil {
+		return nil, err
+	}
+	all := make(map[partition]bounds, len(partitions))
+	for _, p := range partitions {
+		all[p] = ordered(answers[0][p], answers[1][p], answers[2][p])
+	}
+	return all, nil
+}
+
+// ordered are bounds of answers that were given at different times. Each bound only grows, so where one has overtaken the next, that
+// one has grown at least as far since.
+func ordered(start, stable, high int64) bounds {
+	stable = max(stable, start)
+	return bounds{start: start, stable: stable, high: max(high, stable)}
 }
 
 // partitions lists all partitions, by topic and number.
@@ -125,14 +144,22 @@ func (c *cluster) listOffsets(ctx context.Context, t *topology, partitions []par
 		}
 		byLeader[leader] = append(byLeader[leader], p)
 	}
+	leaders := slices.Sorted(maps.Keys(byLeader))
+	answers, errs := make([]*kmsg.ListOffsetsResponse, len(leaders)), make([]error, len(leaders))
+	var asked sync.WaitGroup
+	for i, leader := range leaders {
+		asked.Go(func() {
+			req := listRequest(byLeader[leader], timestamp, level)
+			answers[i], errs[i] = req.RequestWith(ctx, c.client.Broker(int(leader)))
+		})
+	}
+	asked.Wait()
 	offsets := make(map[partition]int64, len(partitions))
-	for _, leader := range slices.Sorted(maps.Keys(byLeader)) {
-		req := listRequest(byLeader[leader], timestamp, level)
-		resp, err := req.RequestWith(ctx, c.client.Broker(int(leader)))
-		if err != nil {
-			return nil, fmt.Errorf("list offsets at broker %d: %w", leader, err)
+	for i, leader := range leaders {
+		if errs[i] != nil {
+			return nil, fmt.Errorf("list offsets at broker %d: %w", leader, errs[i])
 		}
-		if err := collectOffsets(resp, offsets); err != nil {
+		if err := collectOffsets(answers[i], offsets); err != nil {
 			return nil, err
 		}
 	}
