@@ -15,6 +15,8 @@ type CleanupOptions struct {
 	// Needs tells whether an application needs the commit of its newest txn action, whose commitInfo.userMetadata it is shown,
 	// however old that is. Nil: none does.
 	Needs func(appID, userMetadata string) bool
+	// Now is the time that the retention is counted back from.
+	Now time.Time
 }
 
 // Cleanup is what there is to be deleted of an expired log ("Metadata Cleanup"): all before a log checkpoint that is as old as
@@ -45,7 +47,7 @@ func (l *Log) PlanCleanup(ctx context.Context, o CleanupOptions) (*Cleanup, erro
 	if err != nil {
 		return nil, err
 	}
-	c := &Cleanup{From: -1, log: l, stale: midnight(l.now().AddDate(0, 0, -1))}
+	c := &Cleanup{From: -1, log: l, stale: midnight(o.Now.AddDate(0, 0, -1))}
 	if err := h.maintainable("cleaning up the log of"); err != nil {
 		return nil, err
 	}
@@ -53,7 +55,7 @@ func (l *Log) PlanCleanup(ctx context.Context, o CleanupOptions) (*Cleanup, erro
 	if err != nil {
 		return nil, err
 	}
-	c.Before = midnight(l.now().Add(-keep))
+	c.Before = midnight(o.Now.Add(-keep))
 	if c.Why = h.keepsLog(); c.Why != "" {
 		return c, nil
 	}
@@ -86,12 +88,13 @@ func (l *Log) expired(ctx context.Context, h *Head, before time.Time) (*listing,
 	if err != nil && !errors.Is(err, young) {
 		return nil, err
 	}
-	newest, err := t.Version(ctx, before)
-	if errors.Is(err, ErrNoVersion) {
-		newest, err = -1, nil
-	}
+	n, err := t.upTo(ctx, before)
 	if err != nil {
 		return nil, err
+	}
+	newest := int64(-1)
+	if n > 0 {
+		newest = t.first + int64(n) - 1
 	}
 	e.end(newest)
 	return e, e.endAtHint(ctx, l)

@@ -59,10 +59,8 @@ func TestACleanupMayDieAnywhere(t *testing.T) {
 	} {
 		d.file(name, 1, body)
 	}
-	today := d.logOn(10).now
 	run := func(l *Log) error {
-		l.now = today
-		c, err := l.PlanCleanup(context.Background(), CleanupOptions{})
+		c, err := l.PlanCleanup(context.Background(), on(10))
 		if err == nil {
 			_, err = c.Run(context.Background(), nil)
 		}

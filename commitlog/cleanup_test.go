@@ -66,12 +66,8 @@ func (d *daily) made(name string, v int) {
 	d.modified[path.Join(logDir, name)] = monday.AddDate(0, 0, v)
 }
 
-// logOn is the log, seen on the day of a version, in the evening.
-func (d *daily) logOn(v int) *Log {
-	l := New(d)
-	l.now = func() time.Time { return monday.AddDate(0, 0, v).Add(8 * time.Hour) }
-	return l
-}
+// on is the evening of the day of a version.
+func on(v int) CleanupOptions { return CleanupOptions{Now: monday.AddDate(0, 0, v).Add(8 * time.Hour)} }
 
 // names are those of the files in the log, in order.
 func (d *daily) names() (names []string) {
@@ -87,9 +83,9 @@ func shortName(key string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(key, logDir), strings.Repeat("0", 18), "#")
 }
 
-func (d *daily) plan(t *testing.T, l *Log, o CleanupOptions) *Cleanup {
+func (d *daily) plan(t *testing.T, o CleanupOptions) *Cleanup {
 	t.Helper()
-	c, err := l.PlanCleanup(t.Context(), o)
+	c, err := New(d).PlanCleanup(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +134,7 @@ func TestWhereACleanedUpLogBegins(t *testing.T) {
 			if tt.change != nil {
 				tt.change(d)
 			}
-			c := d.plan(t, d.logOn(10), CleanupOptions{}) // so that version 6 is the newest that is as old as 3 days
+			c := d.plan(t, on(10)) // so that version 6 is the newest that is as old as 3 days
 			if c.From != tt.from || c.Why != tt.why || len(c.Damaged) != tt.damaged {
 				t.Errorf("from %d, %q, damaged %q", c.From, c.Why, c.Damaged)
 			}
@@ -166,7 +162,7 @@ func TestInCommitTimestampsTellWhatHasExpired(t *testing.T) {
 		d.commit(v, lines...)
 		d.checkpoint(v)
 	}
-	if c := d.plan(t, d.logOn(10), CleanupOptions{}); c.From != 3 || c.Why != "" {
+	if c := d.plan(t, on(10)); c.From != 3 || c.Why != "" {
 		t.Errorf("from %d, %q", c.From, c.Why)
 	}
 }
@@ -192,7 +188,7 @@ func TestCommitsThatApplicationsNeedStay(t *testing.T) {
 		return d
 	}
 	needs := func(apps ...string) CleanupOptions {
-		return CleanupOptions{Needs: func(app, metadata string) bool {
+		return CleanupOptions{Now: on(10).Now, Needs: func(app, metadata string) bool {
 			if !strings.HasPrefix(metadata, "by commit") {
 				t.Errorf("%s said %q", app, metadata)
 			}
@@ -216,7 +212,7 @@ func TestCommitsThatApplicationsNeedStay(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := build(tt.checkpoints...)
-			c := d.plan(t, d.logOn(10), needs(tt.needs...))
+			c := d.plan(t, needs(tt.needs...))
 			var holders []string
 			for _, h := range c.Holders {
 				holders = append(holders, fmt.Sprintf("%s/%d@%d", h.AppID, h.Batch, h.Version))
@@ -244,7 +240,7 @@ func TestCleanupDeletesTheseFiles(t *testing.T) {
 	d.file("_commit_2.json.tmp", 10, "x")
 	d.checkpoint(9, lineSidecar)
 	before := d.names()
-	c := d.plan(t, d.logOn(10), CleanupOptions{})
+	c := d.plan(t, on(10))
 	var planned []string
 	err := c.Each(t.Context(), func(files []LogFile) error {
 		for _, f := range files {
@@ -303,7 +299,7 @@ func TestCleanedUpLogsAreReadAsBefore(t *testing.T) {
 			states[v], _ = pathsOf(d.memStore, v)
 		}
 		before := d.names()
-		c := d.plan(t, d.logOn(today), CleanupOptions{})
+		c := d.plan(t, on(today))
 		if _, err := c.Run(t.Context(), nil); err != nil || c.From != from {
 			t.Fatalf("on day %d: from %d instead of %d, %v\n%q", today, c.From, from, err, before)
 		}

@@ -95,6 +95,15 @@ func (t *Times) Version(ctx context.Context, at time.Time) (int64, error) {
 	if len(t.millis) == 0 {
 		return 0, fmt.Errorf("table %s, at %s: %w: its commits have been cleaned up", t.log.store.URL(), at.Format(time.RFC3339Nano), ErrNoVersion)
 	}
+	n, err := t.upTo(ctx, at)
+	if err != nil {
+		return 0, err
+	}
+	return t.found(n, at)
+}
+
+// upTo is how many of the listed versions were committed at the time or before it.
+func (t *Times) upTo(ctx context.Context, at time.Time) (int, error) {
 	// Of the listed versions those before i are by modification time.
 	i := len(t.millis)
 	if t.inside >= 0 {
@@ -102,8 +111,7 @@ func (t *Times) Version(ctx context.Context, at time.Time) (int64, error) {
 	}
 	want := at.UnixMilli()
 	if i == len(t.millis) || i > 0 && want < t.enabled {
-		n := sort.Search(i, func(j int) bool { return t.millis[j] > want })
-		return t.found(n, at)
+		return sort.Search(i, func(j int) bool { return t.millis[j] > want }), nil
 	}
 	var failed error
 	n := i + sort.Search(len(t.millis)-i, func(j int) bool {
@@ -113,10 +121,7 @@ func (t *Times) Version(ctx context.Context, at time.Time) (int64, error) {
 		}
 		return millis > want
 	})
-	if failed != nil {
-		return 0, failed
-	}
-	return t.found(n, at)
+	return n, failed
 }
 
 // inCommit is a version's in-commit timestamp.

@@ -49,7 +49,7 @@ func (a *app) cleanup(ctx context.Context, path string, forget []string, dry boo
 	if err != nil {
 		return nil, err
 	}
-	plan, err := commitlog.New(store).PlanCleanup(ctx, commitlog.CleanupOptions{Needs: func(app, userMetadata string) bool {
+	plan, err := commitlog.New(store).PlanCleanup(ctx, commitlog.CleanupOptions{Now: time.Now(), Needs: func(app, userMetadata string) bool {
 		return !slices.Contains(forget, app) && pipeline.NeedsCommit(app, userMetadata)
 	}})
 	if err != nil {

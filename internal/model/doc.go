@@ -8,7 +8,7 @@
 //
 //   - each commit is one that was asked for, and each that was asked for is there at most once; once if its handle was told so,
 //     and not at all if it was told otherwise and lives;
-//   - the newest version, and older ones that no vacuum may have touched, have exactly the model's rows, also by a
+//   - the newest version, and older ones that no cleanup of the log and no vacuum may have touched, have exactly the model's rows, also by a
 //     condition, and the statistics count them; what a vacuum may have touched is read as it was, or not at all;
 //   - fsck finds no fault.
 //

@@ -24,6 +24,7 @@ func TestRandomHistoriesAreThoseOfTheModel(t *testing.T) {
 				w.step()
 			}
 			w.checkFolder()
+			w.checkLog()
 		})
 		if !ok {
 			return

@@ -101,6 +101,29 @@ func (s *step) checkpoint() error {
 	return err
 }
 
+// cleanup deletes what of the log has expired. Handles that have not looked at it for an hour look again, as after a longer pause they
+// do: no time passes for them here.
+func (s *step) cleanup() error {
+	if s.inner {
+		return nil
+	}
+	c, err := s.table.Log().PlanCleanup(s.tb.Context(), commitlog.CleanupOptions{Now: s.clock})
+	if err != nil {
+		return err
+	}
+	s.oldest = max(s.oldest, c.From)
+	s.between()
+	done, err := c.Run(s.tb.Context(), nil)
+	s.tracef("    deleted %v before version %d: %s", done, c.From, c.Why)
+	for i, h := range s.handles {
+		if h != s.handle {
+			h.close()
+			s.handles[i] = s.open(h.app)
+		}
+	}
+	return err
+}
+
 func (s *step) vacuum() error     { return s.runVacuum(false) }
 func (s *step) liteVacuum() error { return s.runVacuum(true) }
 
@@ -181,11 +204,13 @@ func withColumn(head *commitlog.Head, name string) (*commitlog.Metadata, error) 
 	return &metadata, nil
 }
 
-// restore restores any version. One that a vacuum may have touched need not be there.
+// restore restores any version. One that a cleanup or a vacuum may have touched need not be there.
 func (s *step) restore() error {
 	ctx := s.tb.Context()
-	to, err := s.table.Snapshot(ctx, s.random.Int64N(s.newest()+1))
+	version := s.random.Int64N(s.newest() + 1)
+	to, err := s.table.Snapshot(ctx, version)
 	if err != nil {
+		s.excused = version < s.oldest && errors.Is(err, commitlog.ErrNoVersion)
 		return err
 	}
 	r, err := s.table.PlanRestore(ctx, to)

@@ -41,6 +41,7 @@ func choose(random *rand.Rand) operation {
 		{"compact", (*step).compact},
 		{"compact", (*step).compact},
 		{"checkpoint", (*step).checkpoint},
+		{"cleanup", (*step).cleanup},
 		{"vacuum", (*step).vacuum},
 		{"lite vacuum", (*step).liteVacuum},
 		{"sweep", (*step).sweep},
@@ -68,6 +69,9 @@ func (w *world) step() {
 		w.handles[at] = w.open(h.app)
 	}
 	w.clock = w.clock.Add(minutes(w.random.IntN(30)))
+	if w.random.IntN(8) == 0 {
+		w.clock = w.clock.AddDate(0, 0, 1)
+	}
 	w.check()
 }
 

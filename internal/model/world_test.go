@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -29,6 +31,7 @@ type world struct {
 	landed   map[string]int64           // those that are in the log, and their versions
 	batches  map[string]int64           // the newest of each application
 	vectors  map[string][]bool          // which rows of a file are deleted, by the unique id of the vector
+	oldest   int64                      // the version that the log begins with after cleanups; earlier ones may be there still
 	whole    time.Time                  // what was the newest version at this time or later, no vacuum has touched
 	nextID   int64
 	trace    []string
@@ -84,7 +87,9 @@ func makeWorld(tb testing.TB, seed uint64) *world {
 			h.close()
 		}
 	})
-	create := &table.Create{Properties: map[string]string{"delta.deletedFileRetentionDuration": "interval 1 hour"}}
+	create := &table.Create{Properties: map[string]string{
+		"delta.deletedFileRetentionDuration": "interval 1 hour", "delta.logRetentionDuration": "interval 1 hour",
+	}}
 	for _, choice := range kinds {
 		maps.Copy(create.Properties, choice[w.random.IntN(len(choice))])
 	}
@@ -158,6 +163,9 @@ func (w *world) settle() {
 			w.versions[w.newest()].until = w.clock
 		}
 		w.versions = append(w.versions, next)
+		if err := os.Chtimes(filepath.Join(w.folder, fmt.Sprintf("_delta_log/%020d.json", c.Version)), w.clock, w.clock); err != nil {
+			return err
+		}
 		w.tracef("    version %d: %s %s", c.Version, c.Info.Operation, c.Info.UserMetadata)
 		return nil
 	})
