@@ -19,7 +19,7 @@ type Maintainer interface {
 
 // Maintained is a piece of maintenance that was done or has failed.
 type Maintained struct {
-	Work    string // checkpoint, compact or vacuum
+	Work    string // checkpoint, cleanup, compact or vacuum
 	Table   string // URL
 	Version int64  // of the table
 	Files   int64  // of the table, in the log checkpoint; that became fewer; or that were deleted

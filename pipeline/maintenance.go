@@ -127,7 +127,8 @@ func (p *Pipeline) maintainers(o BuildOptions) []batch.Maintainer {
 			all = append(all, newCompactions(l, m.Compact, o, p.accounts.maintenance))
 		}
 		if p.File.Maintenance.Checkpoint == Auto {
-			all = append(all, &checkpoints{log: l.table.Log(), url: l.url, memory: p.accounts.maintenance})
+			c := &checkpoints{log: l.table.Log(), url: l.url, memory: p.accounts.maintenance}
+			all = append(all, c, &cleanups{checkpoints: c, now: o.Now, memory: p.accounts.maintenance})
 		}
 		if m := p.File.Maintenance; m.Vacuum.Every > 0 {
 			all = append(all, &vacuums{lake: l, every: m.Vacuum.Every, now: o.Now, memory: p.accounts.maintenance})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sluicedata/sluice/commitlog"
 	"github.com/sluicedata/sluice/pipeline"
+	"github.com/sluicedata/sluice/storage"
 )
 
 func (a *app) cleanupCommand() *cobra.Command {
@@ -31,7 +32,11 @@ and so do all behind it, unless the pipeline is to be forgotten.`,
 			if err := out.check(); err != nil {
 				return err
 			}
-			view, err := a.cleanup(cmd.Context(), args[0], forget, dry)
+			store, err := pipeline.OpenStore(args[0], version)
+			if err != nil {
+				return err
+			}
+			view, err := a.cleanup(cmd.Context(), store, args[0], forget, dry)
 			if err != nil {
 				return fmt.Errorf("clean up the log of table %s: %w", args[0], err)
 			}
@@ -44,11 +49,7 @@ and so do all behind it, unless the pipeline is to be forgotten.`,
 	return cmd
 }
 
-func (a *app) cleanup(ctx context.Context, path string, forget []string, dry bool) (*cleanupView, error) {
-	store, err := pipeline.OpenStore(path, version)
-	if err != nil {
-		return nil, err
-	}
+func (a *app) cleanup(ctx context.Context, store storage.Store, path string, forget []string, dry bool) (*cleanupView, error) {
 	plan, err := commitlog.New(store).PlanCleanup(ctx, commitlog.CleanupOptions{Now: time.Now(), Needs: func(app, userMetadata string) bool {
 		return !slices.Contains(forget, app) && pipeline.NeedsCommit(app, userMetadata)
 	}})
@@ -141,6 +142,19 @@ func (v *cleanupView) print(w io.Writer) {
 	for _, key := range v.Damaged {
 		fmt.Fprintf(w, "Log checkpoint %s cannot be read; see sluice fsck.\n", key)
 	}
+}
+
+// summary tells it in a line.
+func (v *cleanupView) summary() string {
+	switch {
+	case v.Why != "":
+		return "nothing: " + v.Why
+	case len(v.Deleted) == 0:
+		return "nothing has expired"
+	case v.DryRun:
+		return v.count() + " to be deleted"
+	}
+	return "deleted " + v.count()
 }
 
 // count tells how much was deleted, and of what.

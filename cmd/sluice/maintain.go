@@ -25,10 +25,10 @@ func (a *app) maintainCommand() *cobra.Command {
 		skip []string
 		m    = maintaining{app: a}
 	)
-	works := []string{"compact", "checkpoint", "vacuum"}
+	works := []string{"compact", "checkpoint", "vacuum", "cleanup"}
 	cmd := &cobra.Command{
-		Use: "maintain TABLE|FILE.yaml…", Short: "Keep tables in shape: compact, then a log checkpoint if it is due, then vacuum",
-		Long: `Keep tables in shape: compact each, then write a log checkpoint if one is due, then vacuum, while others read and write.
+		Use: "maintain TABLE|FILE.yaml…", Short: "Keep tables in shape: compact, then a log checkpoint if it is due, then vacuum, then cleanup of the log",
+		Long: `Keep tables in shape: compact each, then write a log checkpoint if one is due, then vacuum, then clean up the log, while others read and write.
 
 In place of a table stands a pipeline file for its table and its quarantine table, which are reached as the file says. What fails is
 said, and all else is done; then the exit code is that of the failure.`,
@@ -51,7 +51,8 @@ said, and all else is done; then the exit code is that of the failure.`,
 			if m.minAge < 0 {
 				return usageError{fmt.Errorf("--min-age %s: it cannot be below 0", m.minAge)}
 			}
-			m.compact, m.checkpoint, m.vacuum = !slices.Contains(skip, works[0]), !slices.Contains(skip, works[1]), !slices.Contains(skip, works[2])
+			m.compact, m.checkpoint = !slices.Contains(skip, works[0]), !slices.Contains(skip, works[1])
+			m.vacuum, m.cleanup = !slices.Contains(skip, works[2]), !slices.Contains(skip, works[3])
 			v := &maintainView{DryRun: m.dry, Tables: []*maintainedView{}}
 			err := m.all(cmd.Context(), args, v)
 			return errors.Join(out.print(a.stdout, v, v.print), err)
@@ -67,10 +68,11 @@ said, and all else is done; then the exit code is that of the failure.`,
 
 // maintaining is one call of the verb.
 type maintaining struct {
-	app                         *app
-	compact, checkpoint, vacuum bool
-	minAge                      time.Duration
-	lite, dry                   bool
+	app                 *app
+	compact, checkpoint bool
+	vacuum, cleanup     bool
+	minAge              time.Duration
+	lite, dry           bool
 }
 
 // all maintains the tables one after the other, and returns what has failed.
@@ -143,6 +145,12 @@ func (m *maintaining) table(ctx context.Context, t pipeline.TableStore) (*mainta
 			return err
 		})
 	}
+	if m.cleanup {
+		try("cleanup", func() (err error) {
+			v.Cleanup, err = m.app.cleanup(ctx, t.Store, t.Path, nil, m.dry)
+			return err
+		})
+	}
 	return v, failed
 }
 
@@ -172,6 +180,7 @@ type maintainedView struct {
 	Compact    *compactView  `json:"compact,omitempty"`
 	Checkpoint *dueView      `json:"checkpoint,omitempty"`
 	Vacuum     *vacuumView   `json:"vacuum,omitempty"`
+	Cleanup    *cleanupView  `json:"cleanup,omitempty"`
 	Failures   []failureView `json:"failures"`
 }
 
@@ -181,7 +190,7 @@ type dueView struct {
 }
 
 type failureView struct {
-	Work  string `json:"work"` // open, compact, checkpoint or vacuum
+	Work  string `json:"work"` // open, compact, checkpoint, vacuum or cleanup
 	Error string `json:"error"`
 }
 
@@ -196,6 +205,9 @@ func (v *maintainView) print(w io.Writer) {
 		}
 		if t.Vacuum != nil {
 			row(w, t.Path, "vacuum", t.Vacuum.summary())
+		}
+		if t.Cleanup != nil {
+			row(w, t.Path, "cleanup", t.Cleanup.summary())
 		}
 		for _, f := range t.Failures {
 			row(w, t.Path, f.Work, "failed: "+oneLine(f.Error))

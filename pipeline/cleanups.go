@@ -1,0 +1,64 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/sluicedata/sluice/batch"
+	"github.com/sluicedata/sluice/commitlog"
+	"github.com/sluicedata/sluice/memory"
+)
+
+// NeedsCommit tells whether a start of a pipeline needs the commit of its newest batch, of whose commitInfo the userMetadata is given:
+// if it has that batch's record.
+func NeedsCommit(app, userMetadata string) bool {
+	record := batch.ParseRecord(userMetadata)
+	return record != nil && record.App == app
+}
+
+// cleanups deletes what has expired of a table's log.
+type cleanups struct {
+	checkpoints *checkpoints // of the same table
+	now         func() time.Time
+	memory      *memory.Account
+	day         int64 // since the epoch, in UTC, of the last one: until the next nothing more expires
+}
+
+// Maintain cleans up behind a log checkpoint of this run, once a day. It tells nothing where there was nothing to delete.
+func (c *cleanups) Maintain(ctx context.Context, beside *batch.Beside) *batch.Maintained {
+	day := c.now().Unix() / (24 * 60 * 60)
+	if beside.Behind() || !c.checkpoints.wrote || day == c.day {
+		return nil
+	}
+	c.day = day
+	began := time.Now()
+	done := &batch.Maintained{Work: "cleanup", Table: c.checkpoints.url}
+	if err := c.cleanup(ctx, done); err != nil {
+		done.Err = fmt.Errorf("clean up the log of table %s: %w", done.Table, err)
+	} else if done.Files == 0 {
+		return nil
+	}
+	done.Took = time.Since(began)
+	return done
+}
+
+func (c *cleanups) cleanup(ctx context.Context, done *batch.Maintained) error {
+	need := c.checkpoints.log.Head().CheckpointMemory()
+	if room := c.memory.Room(); room < need {
+		return fmt.Errorf("reading its log checkpoint takes %s of memory, and %s are free; raise memory in the pipeline file, or run sluice table cleanup by a timer", mebibytes(need), mebibytes(room))
+	}
+	c.memory.Add(need)
+	defer c.memory.Add(-need)
+	plan, err := c.checkpoints.log.PlanCleanup(ctx, commitlog.CleanupOptions{Needs: NeedsCommit, Now: c.now()})
+	if err != nil {
+		return err
+	}
+	cleaned, err := plan.Run(ctx, nil)
+	done.Version = plan.From
+	for _, n := range cleaned {
+		done.Files += n.Files
+		done.Bytes += n.Bytes
+	}
+	return err
+}
