@@ -33,6 +33,21 @@ func (b *bench) sparkOptimize(g given, rows int64) contender {
 	})
 }
 
+// orderedBy are the columns whose curve tables are put into the order of.
+const orderedBy = "user_id,ts"
+
+func (b *bench) sluiceOrder(g given, rows int64) contender {
+	return b.compacting("sluice compact --zorder-by", g, rows, func(table string) []string {
+		return append(b.compact(table), "--zorder-by", orderedBy)
+	})
+}
+
+func (b *bench) deltalakeOrder(g given, rows int64) contender {
+	return b.compacting("delta-rs z_order", g, rows, func(table string) []string {
+		return b.script("zorder_deltalake.py", table, strconv.Itoa(targetBytes), orderedBy)
+	})
+}
+
 func (b *bench) compacting(name string, g given, rows int64, command func(table string) []string) contender {
 	return b.onto(g, contender{name: name, run: func(ctx context.Context, out string) (sample, error) {
 		s, _, err := runProcess(ctx, pinned(1, command(filepath.Join(out, "table"))...))
@@ -136,6 +151,7 @@ func (b *bench) compactions(files int64) []row {
 		pair("compact: own files, beside Spark", eventColumns, b.sluiceCompact(own, rows), b.sparkOptimize(own, rows)).meaning(means).with("spark"),
 		pair("compact: files of delta-rs", eventColumns, b.sluiceCompact(foreign, rows), b.deltalakeCompact(foreign, rows)).meaning(fmt.Sprintf("%d rows in files of 2048", rows)),
 		pair("compact: own files with deletion vectors", eventColumns, b.sluiceCompact(deleted, rows), b.deltalakeCompact(deleted, rows)).meaning(means + ", one row of a hundred deleted"),
+		pair("compact: own files, in Z-order", eventColumns, b.sluiceOrder(own, rows), b.deltalakeOrder(own, rows)).meaning(means + ", by " + orderedBy),
 	}
 }
 

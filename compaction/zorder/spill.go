@@ -18,8 +18,8 @@ const (
 )
 
 // spilledRun is a sorted run in a scratch file, in blocks: two numbers of four bytes (the length of the rows, and their CRC-32C), then
-// rows. A row is its key, eight bytes, its length, four, and its bytes. They are not compressed: that took a quarter of the whole
-// work, and saved less than half of the room.
+// rows. A row is its key, eight bytes, its length, four, and its bytes. They are not compressed: Snappy
+// took a quarter of the whole work.
 type spilledRun struct {
 	file  scratchFile
 	bytes int64

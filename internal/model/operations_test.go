@@ -13,6 +13,8 @@ import (
 	"github.com/sluicedata/sluice/commitlog"
 	"github.com/sluicedata/sluice/compaction"
 	"github.com/sluicedata/sluice/compaction/vacuum"
+	"github.com/sluicedata/sluice/compaction/zorder"
+	"github.com/sluicedata/sluice/memory"
 	"github.com/sluicedata/sluice/schema"
 	"github.com/sluicedata/sluice/table"
 )
@@ -74,7 +76,16 @@ func (s *step) write(a *table.Append) error {
 }
 
 // compact is what the command does.
-func (s *step) compact() error {
+func (s *step) compact() error { return s.rewrite(nil) }
+
+// order is the same with --zorder-by.
+func (s *step) order() error {
+	return s.rewrite(&compaction.Order{By: []string{"id"}, All: s.random.IntN(2) == 0, Settings: zorder.Settings{
+		Memory: memory.New(16<<20).Open("sort", 8<<20), Scratch: s.tb.TempDir(),
+	}})
+}
+
+func (s *step) rewrite(order *compaction.Order) error {
 	ctx := s.tb.Context()
 	if err := s.sweep(); err != nil {
 		return err
@@ -83,7 +94,7 @@ func (s *step) compact() error {
 	if err != nil {
 		return err
 	}
-	plan, err := compaction.NewPlan(of, compaction.Options{Now: s.clock})
+	plan, err := compaction.NewPlan(of, compaction.Options{Now: s.clock, Order: order})
 	if err != nil {
 		return err
 	}

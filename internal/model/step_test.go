@@ -40,6 +40,7 @@ func choose(random *rand.Rand) operation {
 		{"replay", (*step).replay},
 		{"compact", (*step).compact},
 		{"compact", (*step).compact},
+		{"put in order", (*step).order},
 		{"checkpoint", (*step).checkpoint},
 		{"cleanup", (*step).cleanup},
 		{"vacuum", (*step).vacuum},
