@@ -85,14 +85,14 @@ func (g *rowGroup) numbers(files *Files, ids []uint32) error {
 		set  func(id uint32, n int64)
 	}{
 		{"size", func(id uint32, n int64) {
-			if r := &files.rows[id]; r.dead {
+			if r := files.rows.at(id); r.dead {
 				r.size = n
 			} else {
 				files.setSize(r, n)
 			}
 			sized++
 		}},
-		{"modificationTime", func(id uint32, n int64) { files.rows[id].modified = n }},
+		{"modificationTime", func(id uint32, n int64) { files.rows.at(id).modified = n }},
 		{"baseRowId", files.base.set},
 		{"defaultRowCommitVersion", files.since.set},
 	} {
@@ -154,7 +154,7 @@ func (g *rowGroup) partitionValues(files *Files, ids []uint32) error {
 			known = files.tuples.id(tuple)
 			last = append(last[:0], tuple...)
 		}
-		files.rows[id].tuple = known
+		files.rows.at(id).tuple = known
 	}
 	return nil
 }

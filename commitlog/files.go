@@ -5,14 +5,13 @@ import (
 	"hash/maphash"
 	"iter"
 	"math"
-	"slices"
 )
 
 // Files are the live files of a table at a version, in the order in which they were added. They are kept in about 100
 // bytes each, so that a table may have millions: names in an arena, folders and partition values once each, statistics
 // compressed. Safe for concurrent use once a State has been returned with them.
 type Files struct {
-	rows   []fileRow
+	rows   fileRows
 	live   int
 	bytes  int64
 	names  arena
@@ -35,6 +34,28 @@ type fileRow struct {
 	dir      uint16
 	dead     bool
 }
+
+// rowsPiece is how many rows lie together.
+const rowsPiece = 4096
+
+// fileRows are rows by number, in pieces, so that none is copied as they become more.
+type fileRows struct {
+	pieces [][]fileRow
+	n      uint32
+}
+
+// append returns the row's number.
+func (r *fileRows) append(row fileRow) uint32 {
+	if r.n%rowsPiece == 0 {
+		r.pieces = append(r.pieces, make([]fileRow, rowsPiece))
+	}
+	id := r.n
+	r.n++
+	*r.at(id) = row
+	return id
+}
+
+func (r *fileRows) at(id uint32) *fileRow { return &r.pieces[id/rowsPiece][id%rowsPiece] }
 
 // extra is what few files have.
 type extra struct {
@@ -63,9 +84,8 @@ func (f *Files) All() iter.Seq[Add] {
 		stats := statsReader{list: &f.stats}
 		var values map[string]*string
 		tuple := uint32(noTuple)
-		for i := range f.rows {
-			r, id := &f.rows[i], uint32(i)
-			text := stats.next()
+		for id := range f.rows.n {
+			r, text := f.rows.at(id), stats.next()
 			if r.dead {
 				continue
 			}
@@ -87,8 +107,8 @@ func (f *Files) All() iter.Seq[Add] {
 // Keys goes through what identifies the files.
 func (f *Files) Keys() iter.Seq[FileKey] {
 	return func(yield func(FileKey) bool) {
-		for i := range f.rows {
-			if r := &f.rows[i]; !r.dead && !yield(FileKey{f.path(r), f.extras[uint32(i)].dv.ID()}) {
+		for id := range f.rows.n {
+			if r := f.rows.at(id); !r.dead && !yield(FileKey{f.path(r), f.extras[id].dv.ID()}) {
 				return
 			}
 		}
@@ -108,15 +128,12 @@ func (f *Files) values(r *fileRow) []byte {
 }
 
 // grow makes room for n more files.
-func (f *Files) grow(n int) {
-	f.rows = slices.Grow(f.rows, n)
-	f.index.grow(len(f.rows) + n)
-}
+func (f *Files) grow(n int) { f.index.grow(int(f.rows.n) + n) }
 
 // add takes a file, in the place of one with the same key. It copies what it keeps of the texts.
 func (f *Files) add(a *fileAction) {
 	id := f.insert(a.path, a.vector)
-	r := &f.rows[id]
+	r := f.rows.at(id)
 	f.setSize(r, a.size)
 	r.modified = a.time
 	if r.tuple = noTuple; a.values != nil {
@@ -142,17 +159,16 @@ func (f *Files) setSize(r *fileRow, size int64) {
 // insert makes a row for a file and drops the one that has the same key. Its statistics are to be appended by the caller,
 // row by row.
 func (f *Files) insert(path []byte, dv *DeletionVector) uint32 {
-	if len(f.rows) > 2*f.live+4096 && f.stats.n == len(f.rows) {
+	if n := int(f.rows.n); n > 2*f.live+4096 && n == f.stats.n {
 		f.compact()
 	}
-	id := uint32(len(f.rows))
 	dir, name := f.split(path)
-	f.rows = append(f.rows, fileRow{name: f.names.append(name), dir: dir})
+	id := f.rows.append(fileRow{name: f.names.append(name), dir: dir})
 	f.live++
 	if dv != nil {
 		f.extras[id] = extra{dv: dv}
 	}
-	f.index.grow(len(f.rows))
+	f.index.grow(int(f.rows.n))
 	slot, hash, same := f.find(path, dv.ID())
 	if same {
 		f.drop(f.index.row(slot))
@@ -172,7 +188,7 @@ func (f *Files) remove(path []byte, dv string) {
 }
 
 func (f *Files) drop(id uint32) {
-	r := &f.rows[id]
+	r := f.rows.at(id)
 	if r.dead {
 		return
 	}
@@ -202,7 +218,7 @@ func (f *Files) hash(path []byte, dv string) uint64 {
 func (f *Files) find(path []byte, dv string) (slot int, hash uint64, same bool) {
 	hash = f.hash(path, dv)
 	slot, same = f.index.find(hash, func(id uint32) bool {
-		r := &f.rows[id]
+		r := f.rows.at(id)
 		dir := f.dirs.texts[r.dir]
 		return len(path) >= len(dir) && string(path[:len(dir)]) == dir && bytes.Equal(path[len(dir):], f.names.at(r.name)) &&
 			f.extras[id].dv.ID() == dv
@@ -214,9 +230,8 @@ func (f *Files) find(path []byte, dv string) (slot int, hash uint64, same bool) 
 func (f *Files) compact() {
 	living := newFiles()
 	stats := statsReader{list: &f.stats}
-	for i := range f.rows {
-		r, id := &f.rows[i], uint32(i)
-		text := stats.next()
+	for id := range f.rows.n {
+		r, text := f.rows.at(id), stats.next()
 		if r.dead {
 			continue
 		}

@@ -134,8 +134,9 @@ func (l *Log) read(ctx context.Context, version int64, d detail) (*parser, error
 	return p, l.readWith(ctx, p, version, d)
 }
 
+// readWith is read with a parser's memory.
 func (l *Log) readWith(ctx context.Context, p *parser, version int64, d detail) error {
-	body, err := l.store.Get(ctx, commitKey(version))
+	body, err := storage.GetInto(ctx, l.store, commitKey(version), p.b)
 	if err != nil {
 		return err
 	}

@@ -211,6 +211,6 @@ func (f *Files) sizeOf(k FileKey) (size int64, there bool) {
 	if !same {
 		return 0, false
 	}
-	r := &f.rows[f.index.row(slot)]
+	r := f.rows.at(f.index.row(slot))
 	return r.size, !r.dead
 }

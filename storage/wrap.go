@@ -33,9 +33,14 @@ type wrapped struct {
 func (w *wrapped) URL() string  { return w.inner.URL() }
 func (w *wrapped) Close() error { return w.inner.Close() }
 
-func (w *wrapped) Get(ctx context.Context, key string) (body []byte, err error) {
+func (w *wrapped) Get(ctx context.Context, key string) ([]byte, error) {
+	return w.GetInto(ctx, key, nil)
+}
+
+// GetInto is storage.GetInto; to a hook it is a get.
+func (w *wrapped) GetInto(ctx context.Context, key string, buf []byte) (body []byte, err error) {
 	err = w.hook(&Op{Name: "get", Key: key}, func() (err error) {
-		body, err = w.inner.Get(ctx, key)
+		body, err = GetInto(ctx, w.inner, key, buf)
 		return err
 	})
 	return body, err

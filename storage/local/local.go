@@ -19,6 +19,7 @@
 package local
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -74,15 +75,39 @@ func (s *Store) Close() error {
 func (s *Store) path(key string) string { return filepath.Join(s.root, filepath.FromSlash(key)) }
 
 // Get reads a whole file.
-func (s *Store) Get(ctx context.Context, key string) ([]byte, error) {
+func (s *Store) Get(ctx context.Context, key string) ([]byte, error) { return s.GetInto(ctx, key, nil) }
+
+// GetInto is storage.GetInto.
+func (s *Store) GetInto(ctx context.Context, key string, buf []byte) ([]byte, error) {
 	if err := s.check(ctx, "get", key); err != nil {
 		return nil, err
 	}
-	body, err := os.ReadFile(s.path(key))
+	body, err := readFile(s.path(key), buf)
 	if err != nil {
 		return nil, s.fail("get", key, err)
 	}
 	return body, nil
+}
+
+// readFile is os.ReadFile, into memory that buf has if it has room.
+func readFile(path string, buf []byte) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if need := int(info.Size()) + bytes.MinRead; cap(buf) < need { // so much is to be free when the end is met
+		buf = make([]byte, 0, need)
+	}
+	body := bytes.NewBuffer(buf[:0])
+	if _, err := body.ReadFrom(f); err != nil {
+		return nil, err
+	}
+	return body.Bytes(), nil
 }
 
 // Open opens a file.

@@ -35,9 +35,12 @@ func named(op, key string, err error) error {
 	return &storage.Error{Op: op, Key: key, Err: err}
 }
 
-func (s *store) Get(ctx context.Context, key string) (body []byte, err error) {
+func (s *store) Get(ctx context.Context, key string) ([]byte, error) { return s.GetInto(ctx, key, nil) }
+
+// GetInto is storage.GetInto.
+func (s *store) GetInto(ctx context.Context, key string, buf []byte) (body []byte, err error) {
 	err = s.do(ctx, "get", key, func() (err error) {
-		body, err = s.inner.Get(ctx, key)
+		body, err = storage.GetInto(ctx, s.inner, key, buf)
 		return err
 	})
 	return body, err

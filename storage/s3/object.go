@@ -154,7 +154,7 @@ func (o *object) fetchPart(off int64, length int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := readBody(out)
+	body, err := readBody(out, nil)
 	if err == nil && len(body) != length {
 		err = &damagedError{fmt.Errorf("%d bytes where %d were asked for: %w", len(body), length, io.ErrUnexpectedEOF)}
 	}

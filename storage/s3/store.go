@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -56,7 +57,10 @@ func (s *Store) payer() types.RequestPayer {
 }
 
 // Get reads a whole object, and checks it against its checksum.
-func (s *Store) Get(ctx context.Context, key string) ([]byte, error) {
+func (s *Store) Get(ctx context.Context, key string) ([]byte, error) { return s.GetInto(ctx, key, nil) }
+
+// GetInto is storage.GetInto.
+func (s *Store) GetInto(ctx context.Context, key string, buf []byte) ([]byte, error) {
 	api, err := s.begin(ctx, "get", key)
 	if err != nil {
 		return nil, err
@@ -67,7 +71,7 @@ func (s *Store) Get(ctx context.Context, key string) ([]byte, error) {
 	if err != nil {
 		return nil, s.fail(ctx, "get", key, err)
 	}
-	body, err := readBody(out)
+	body, err := readBody(out, buf)
 	if err != nil {
 		return nil, s.fail(ctx, "get", key, err)
 	}
@@ -75,8 +79,8 @@ func (s *Store) Get(ctx context.Context, key string) ([]byte, error) {
 }
 
 // readBody reads what a GetObject gives to its end, where the SDK compares checksums.
-func readBody(out *s3.GetObjectOutput) ([]byte, error) {
-	body := make([]byte, 0, aws.ToInt64(out.ContentLength)+1) // one more, so that the end is met without growing
+func readBody(out *s3.GetObjectOutput, buf []byte) ([]byte, error) {
+	body := slices.Grow(buf[:0], int(aws.ToInt64(out.ContentLength))+1) // one more, so that the end is met without growing
 	for {
 		n, err := out.Body.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]

@@ -100,6 +100,18 @@ func putAndRead(t *testing.T, open func() storage.Store) {
 	if got := get(t, other, "empty"); got != "" {
 		t.Errorf("Get of an empty object: %q", got)
 	}
+	for _, room := range []int{0, 10, len(body), 2 * len(body)} {
+		for key, want := range map[string][]byte{"deep/er/key": body, "empty": nil} {
+			buf := bytes.Repeat([]byte("x"), room)
+			got, err := storage.GetInto(t.Context(), other, key, buf[:room/2])
+			if err != nil || !bytes.Equal(got, want) {
+				t.Errorf("GetInto memory of %d bytes: %d bytes, %v, want %d", room, len(got), err, len(want))
+			}
+			if room > len(want)+bytes.MinRead && len(want) > 0 && &got[0] != &buf[0] {
+				t.Error("GetInto has not taken the memory that it was given")
+			}
+		}
+	}
 	o, err := other.Open(t.Context(), "deep/er/key")
 	if err != nil {
 		t.Fatal(err)
