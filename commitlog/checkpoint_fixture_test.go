@@ -114,8 +114,14 @@ func cpFiles(paths ...string) (rows []cpRow) {
 
 func cpBytes(t testing.TB, rows ...[]cpRow) string {
 	t.Helper()
+	return cpPages(t, parquet.DefaultPageBufferSize, rows...)
+}
+
+// cpPages is cpBytes with pages of about so many bytes.
+func cpPages(t testing.TB, size int, rows ...[]cpRow) string {
+	t.Helper()
 	var b bytes.Buffer
-	w := parquet.NewGenericWriter[cpRow](&b)
+	w := parquet.NewGenericWriter[cpRow](&b, parquet.PageBufferSize(size))
 	for _, group := range rows {
 		if _, err := w.Write(group); err != nil {
 			t.Fatal(err)

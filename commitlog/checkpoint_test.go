@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -360,4 +362,38 @@ func FuzzCheckpoint(f *testing.F) {
 			t.Fatalf("%d files, and %d", n, state.Files.Len())
 		}
 	})
+}
+
+// TestRareActionsAreFoundInAnyPage has the few actions that are not about files at any place among those that are, in one page and
+// in many.
+func TestRareActionsAreFoundInAnyPage(t *testing.T) {
+	const files = 300
+	head := cpHead()
+	head[1].MetaData.PartitionColumns = []string{"p", "q"}
+	head[1].MetaData.Configuration = map[string]string{"a": "1", "b": "2"}
+	rare := append(head,
+		cpRow{Txn: &cpTxn{AppID: "x", Version: 1}}, cpRow{Txn: &cpTxn{AppID: "y", Version: 2}},
+		cpRow{Domain: &cpDomain{Domain: "d", Configuration: "c"}}, cpRow{Domain: &cpDomain{Domain: "e", Configuration: "c"}})
+	for seed := range uint64(40) {
+		r := rand.New(rand.NewPCG(seed, 8))
+		var rows []cpRow
+		for i := range files {
+			rows = append(rows, cpFiles(fmt.Sprint(i))...)
+		}
+		for _, row := range rare {
+			rows = slices.Insert(rows, r.IntN(len(rows)+1), row)
+		}
+		s := newMemStore()
+		s.put("00000000000000000005.checkpoint.parquet", cpPages(t, []int{16, 100, 1000, 1 << 20}[seed%4], rows))
+		state, err := New(s).Files(t.Context(), -1)
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		m := state.Metadata
+		if state.Files.Len() != files || state.Protocol.MinWriterVersion != 2 || !slices.Equal(m.PartitionColumns, []string{"p", "q"}) ||
+			!maps.Equal(m.Configuration, map[string]string{"a": "1", "b": "2"}) ||
+			len(state.Apps) != 2 || state.Apps["x"].Batch != 1 || state.Apps["y"].Batch != 2 || len(state.Domains) != 2 {
+			t.Fatalf("seed %d: %d files, %+v", seed, state.Files.Len(), state)
+		}
+	}
 }

@@ -160,13 +160,23 @@ func (g *rowGroup) action(name, key string) ([]actionRow, error) {
 	}
 	var rows []actionRow
 	at := map[int64]int{}
-	for row := range g.rows {
+	first, last := int64(-1), int64(-1) // of the rows
+	for row := int64(0); row < g.rows; row++ {
+		nulls, err := l.SkipPages(func(page parquet.Page) bool { return page.NumNulls() == page.NumValues() })
+		if err != nil {
+			return nil, err
+		}
+		if row += nulls; row >= g.rows {
+			break
+		}
 		_, ok, err := l.next()
 		if err != nil {
 			return nil, err
 		}
 		if ok {
-			at[row] = len(rows)
+			if at[row], last = len(rows), row; first < 0 {
+				first = row
+			}
 			rows = append(rows, actionRow{g.column(name), map[string][]parquet.Value{}})
 		}
 	}
@@ -184,8 +194,15 @@ func (g *rowGroup) action(name, key string) ([]actionRow, error) {
 		if l == nil {
 			return nil
 		}
-		row := int64(-1)
-		for {
+		left := first
+		before, err := l.SkipPages(func(page parquet.Page) bool {
+			left -= page.NumRows()
+			return left >= 0
+		})
+		if err != nil {
+			return err
+		}
+		for row := before - 1; ; {
 			has, err := l.Peek()
 			if err != nil || !has {
 				return err
@@ -193,6 +210,9 @@ func (g *rowGroup) action(name, key string) ([]actionRow, error) {
 			v := l.Next()
 			if v.RepetitionLevel() == 0 {
 				row++
+			}
+			if row > last {
+				return nil
 			}
 			if i, ok := at[row]; ok {
 				rows[i].values[path] = append(rows[i].values[path], v)

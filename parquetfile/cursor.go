@@ -38,21 +38,44 @@ func (c *Cursor) Peek() (bool, error) {
 	return c.at < c.n, nil
 }
 
-func (c *Cursor) fill() error {
+// SkipPages passes over whole pages at the front for as long as skip says so, and returns how many rows begin in them. The last of
+// them may go on in the page behind.
+func (c *Cursor) SkipPages(skip func(page parquet.Page) bool) (rows int64, err error) {
+	for c.at == c.n && c.values == nil {
+		page, err := c.page()
+		if page == nil || err != nil {
+			return rows, err
+		}
+		if !skip(page) {
+			c.values = page.Values()
+			return rows, nil
+		}
+		rows += page.NumRows()
+	}
+	return rows, nil
+}
+
+// page is the next one, nil at the end of the row group.
+func (c *Cursor) page() (parquet.Page, error) {
 	if c.pages == nil {
 		pages, err := c.file.pages(c.group, c.leaf)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		c.pages = pages
 	}
+	page, err := c.pages.ReadPage()
+	if errors.Is(err, io.EOF) {
+		c.ended = true
+		return nil, nil
+	}
+	return page, err
+}
+
+func (c *Cursor) fill() error {
 	if c.values == nil {
-		page, err := c.pages.ReadPage()
-		if errors.Is(err, io.EOF) {
-			c.ended = true
-			return nil
-		}
-		if err != nil {
+		page, err := c.page()
+		if page == nil || err != nil {
 			return err
 		}
 		c.values = page.Values()
