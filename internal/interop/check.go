@@ -39,6 +39,7 @@ type Table struct {
 	Disk     string   // the folder with the files of a URL, for engines that read none; empty otherwise
 	Columns  []string // to look at; all when empty
 	Versions map[int64]Content
+	Refused  map[string]string // by engines that refuse it: what their reason has in it
 }
 
 // Check reads every given version of every table with every engine, one process an engine, and fails the test for each
@@ -48,8 +49,8 @@ func Check(tb testing.TB, tables ...Table) {
 	check(tb, Readers(tb), Engines(), tables)
 }
 
-// CheckOnDemand does the same with an engine that takes much time or memory (chdb, spark), where SLUICE_READERS in the
-// environment names it.
+// CheckOnDemand does the same with an engine that is large (chdb, polars, spark), where SLUICE_READERS in the environment names
+// it.
 func CheckOnDemand(tb testing.TB, engine string, tables ...Table) {
 	tb.Helper()
 	if slices.Contains(strings.Fields(os.Getenv("SLUICE_READERS")), engine) {
@@ -60,12 +61,18 @@ func CheckOnDemand(tb testing.TB, engine string, tables ...Table) {
 func check(tb testing.TB, venv *Venv, engines []string, tables []Table) {
 	tb.Helper()
 	for _, engine := range engines {
-		jobs, wants := jobsOf(engine, tables)
+		jobs, wants, refused := jobsOf(engine, tables)
 		answers, err := venv.Read(tb.Context(), engine, jobs...)
 		if err != nil {
 			tb.Fatal(err)
 		}
 		for i, a := range answers {
+			if refused[i] != "" {
+				if !strings.Contains(a.Error, refused[i]) {
+					tb.Errorf("%s is to refuse version %d of %s for %s: %+v", engine, *jobs[i].Version, jobs[i].Table, refused[i], a)
+				}
+				continue
+			}
 			for _, difference := range compare(a, jobs[i], wants[i]) {
 				tb.Errorf("%s reads version %d of %s: %s", engine, *jobs[i].Version, jobs[i].Table, difference)
 			}
@@ -73,7 +80,7 @@ func check(tb testing.TB, venv *Venv, engines []string, tables []Table) {
 	}
 }
 
-func jobsOf(engine string, tables []Table) (jobs []Job, wants []Content) {
+func jobsOf(engine string, tables []Table) (jobs []Job, wants []Content, refused []string) {
 	for _, t := range tables {
 		path := t.Path
 		if engine != "deltalake" && t.Disk != "" {
@@ -87,9 +94,10 @@ func jobsOf(engine string, tables []Table) (jobs []Job, wants []Content) {
 		for _, v := range versions {
 			jobs = append(jobs, Job{Table: path, Version: &v, Columns: t.Columns})
 			wants = append(wants, t.Versions[v])
+			refused = append(refused, t.Refused[engine])
 		}
 	}
-	return jobs, wants
+	return jobs, wants, refused
 }
 
 // compare lists the differences of an answer. The order of columns counts only when all of them were asked for.

@@ -27,7 +27,7 @@ type Answer struct {
 	Error   string   `json:"error"`
 }
 
-// Read asks one engine (deltalake, duckdb; chdb or spark where installed) all questions, in one process, and returns the
+// Read asks one engine (deltalake, duckdb; chdb, polars or spark where installed) all questions, in one process, and returns the
 // answers in their order. A table that the engine refuses is an answer, not an error.
 func (v *Venv) Read(ctx context.Context, engine string, jobs ...Job) ([]Answer, error) {
 	var list bytes.Buffer

@@ -32,7 +32,7 @@ type Venv struct {
 // exitUnsuitable is install.sh's status for a machine without a suitable Python.
 const exitUnsuitable = 3
 
-// Readers installs the foreign readers, which takes no time when they are there, and optional ones (chdb, spark) with
+// Readers installs the foreign readers, which takes no time when they are there, and optional ones (chdb, polars, spark) with
 // them. It skips the test where that is impossible, and fails it there when CI is true in the environment.
 func Readers(tb testing.TB, optional ...string) *Venv {
 	tb.Helper()

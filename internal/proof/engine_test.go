@@ -122,8 +122,9 @@ func alone(step func() error, locks ...*sync.Mutex) func() error {
 	}
 }
 
-// overtaken is how engines refuse to commit a change since another commit came in between of what it read, which is their right.
-var overtaken = regexp.MustCompile(`(?i)concurrent|conflict`)
+// overtaken is how engines refuse a change since another commit came in between of what it read, which is their right; or came while
+// they listed the log of a local disk, which shows a commit and not always the one before it.
+var overtaken = regexp.MustCompile(`(?i)concurrent|conflict|found gap`)
 
 // insist makes a change that may be overtaken, as a user would: some times while all else goes on, and then at a quiet hour. It counts
 // the vain attempts.

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Foreign Delta Lake readers for the tests and the benchmark: a Python virtual environment, in .cache/readers/venv of the repository.
 #
-#   install.sh [chdb] [spark]           delta-rs and DuckDB always, ClickHouse and Spark when asked for
-#   install.sh --check [chdb] [spark]   installs nothing; exit status 4 when something of it is missing
+#   install.sh [chdb] [polars] [spark]           delta-rs and DuckDB always, ClickHouse, Polars and Spark when asked for
+#   install.sh --check [chdb] [polars] [spark]   installs nothing; exit status 4 when something of it is missing
 #
 # Spark, with its source for Kafka, needs Java 17 and, to install, Maven. Prints the path of the interpreter. Idempotent: does nothing when what is asked for is there;
 # several at once wait for one another. Exit status 3 when this machine lacks Python 3.10 or newer with venv and pip, 1 when an install failed.
@@ -11,6 +11,7 @@ set -euo pipefail
 # The pins move together: a DuckDB extension is built for one DuckDB, delta-spark for one Spark.
 BASE="deltalake==1.6.6 pyarrow==26.0.1 numpy>=2.2,<3 duckdb==1.5.5 duckdb-extension-delta==1.5.5"
 CHDB="chdb==4.4.0"
+POLARS="polars==2.1.0"
 SPARK="pyspark==4.2.0"
 SPARK_JARS="io.delta:delta-spark_2.13:4.4.0 org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0" # built for this Spark
 ARTIFACTS=delta-spark_2.13,delta-storage,delta-kernel-api,delta-kernel-defaults,delta-kernel-unitycatalog,unitycatalog-client,unitycatalog-hadoop,jackson-datatype-jdk8,spark-sql-kafka-0-10_2.13,spark-token-provider-kafka-0-10_2.13,kafka-clients,commons-pool2
@@ -30,8 +31,9 @@ jars=
 for engine in "$@"; do
   case $engine in
     chdb) packages="$packages $CHDB" ;;
+    polars) packages="$packages $POLARS" ;;
     spark) packages="$packages $SPARK" jars=$SPARK_JARS ;;
-    *) echo "install.sh: no such reader: $engine; give chdb or spark, or nothing" >&2; exit 2 ;;
+    *) echo "install.sh: no such reader: $engine; give chdb, polars or spark, or nothing" >&2; exit 2 ;;
   esac
 done
 

@@ -4,7 +4,7 @@
   read_table.py ENGINE TABLE [--version N] [--columns a,b]
   read_table.py ENGINE --list FILE      one job a line, {"table":…,"version":…,"columns":[…]}, in one process; - is stdin
 
-ENGINE is deltalake, duckdb, chdb or spark. A line of the answer is
+ENGINE is deltalake, duckdb, chdb, polars or spark. A line of the answer is
 
   {"engine":"duckdb","table":"lake/t","version":3,"count":5,"schema":["id:long"],"hash":"…"}
   {"engine":"duckdb","table":"lake/t","version":3,"error":"…"}
@@ -84,6 +84,13 @@ class Chdb:
         return version, pa.ipc.open_stream(raw)
 
 
+class Polars:
+    def read(self, path, version, columns):
+        import polars
+        rows = polars.read_delta(path, version=version, columns=columns).to_arrow()
+        return version, pa.RecordBatchReader.from_batches(rows.schema, rows.to_batches(max_chunksize=65536))
+
+
 def spark_session(settings=()):
     """Spark with Delta Lake in this process, for many small tables, with further settings."""
     from pyspark.sql import SparkSession
@@ -119,7 +126,7 @@ class Spark:
         return version, pa.RecordBatchReader.from_batches(table.schema, table.to_batches(max_chunksize=65536))
 
 
-ENGINES = {"deltalake": Deltalake, "duckdb": Duckdb, "chdb": Chdb, "spark": Spark}
+ENGINES = {"deltalake": Deltalake, "duckdb": Duckdb, "chdb": Chdb, "polars": Polars, "spark": Spark}
 
 
 def answer(engine, path, version, columns):
