@@ -36,8 +36,29 @@ type segment struct {
 	said       lastCheckpoint // what _last_checkpoint says of the log checkpoint, if it is of that
 }
 
-// list finds out what there is from a version on, which is to be 0 or that of a checkpoint.
+// list finds out what there is from a version on, which is to be 0 or that of a checkpoint. A folder of a local disk that is listed while
+// commits are put can show one and not the one before it, which was there earlier: where a commit is missing it is listed again.
 func (l *Log) list(ctx context.Context, from int64) (*listing, error) {
+	e, err := l.listOnce(ctx, from)
+	if err == nil && e.torn() {
+		return l.listOnce(ctx, from)
+	}
+	return e, err
+}
+
+// torn says that a commit is missing between others, or between the newest log checkpoint and those.
+func (e *listing) torn() bool {
+	if len(e.commits) == 0 {
+		return false
+	}
+	first, last := e.commits[0], e.commits[len(e.commits)-1]
+	if n := len(e.checkpoints); n > 0 {
+		first = min(first, e.checkpoints[n-1].version+1)
+	}
+	return e.missing(first, last) >= 0
+}
+
+func (l *Log) listOnce(ctx context.Context, from int64) (*listing, error) {
 	e := &listing{table: l.store.URL()}
 	err := l.store.List(ctx, logDir, listAfter(from), func(info storage.Info) error {
 		e.take(info)

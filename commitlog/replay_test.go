@@ -10,6 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/sluicedata/sluice/storage"
+	"github.com/sluicedata/sluice/storage/local"
 )
 
 func withDV(line, id string) string {
@@ -154,5 +157,44 @@ func TestCommitsInOrder(t *testing.T) {
 	}
 	if got := read(0, 52); !slices.Equal(got, span(51, 52)) {
 		t.Errorf("of a log cleaned up: %v", got)
+	}
+}
+
+// lateStore shows a key only from the second listing on, as a folder may that is listed while it is put.
+type lateStore struct {
+	storage.Store
+	key   string
+	lists int
+}
+
+func (s *lateStore) List(ctx context.Context, prefix, startAfter string, fn func(storage.Info) error) error {
+	s.lists++
+	return s.Store.List(ctx, prefix, startAfter, func(info storage.Info) error {
+		if info.Key == s.key && s.lists == 1 {
+			return nil
+		}
+		return fn(info)
+	})
+}
+
+func TestCommitThatAListingLeavesOutThoughItShowsALaterOneIsNoDamage(t *testing.T) {
+	for name, checkpoint := range map[string]bool{"behind a commit": false, "behind a log checkpoint": true} {
+		t.Run(name, func(t *testing.T) {
+			f := newLogFolder(t)
+			f.commit(0, lineProtocol, lineMetadata, lineAdd("a"))
+			if checkpoint {
+				if _, err := f.log().Checkpoint(context.Background()); err != nil {
+					t.Fatal(err)
+				}
+				f.removeCommits(0)
+			}
+			f.commit(1, lineAdd("b"))
+			f.commit(2, lineAdd("c"))
+			store := &lateStore{Store: local.New(f.dir), key: fmt.Sprintf("%s%020d.json", logDir, 1)}
+			state, err := New(store).Files(context.Background(), 2)
+			if err != nil || state.Files.Len() != 3 || store.lists != 2 {
+				t.Errorf("%+v after %d listings: %v", state, store.lists, err)
+			}
+		})
 	}
 }
