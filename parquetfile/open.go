@@ -27,7 +27,7 @@ func Open(object io.ReaderAt, size int64) (file *File, err error) {
 	if file.File, err = parquet.OpenFile(object, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true)); err != nil {
 		return nil, err
 	}
-	file.twin, err = lz4Twin(file.File)
+	file.twin, err = plainTwin(file.File)
 	return file, err
 }
 

@@ -16,25 +16,24 @@ import (
 )
 
 // parquet-go decompresses pages of LZ4_RAW into memory that it then lets go of, and seeks without end for memory enough for
-// a damaged one (github.com/parquet-go/parquet-go/issues/608). Such pages are decompressed here, and given to a twin of the
-// file, whose footer says that they are not compressed.
+// a damaged one (github.com/parquet-go/parquet-go/issues/608); and it takes the codec of a column's chunk in the first row group for that
+// of all. Pages of such files are decompressed here, and given to a twin of the file, whose footer says that they are not compressed.
 
-// lz4Twin opens the twin; it is nil when no chunk of the file is compressed by LZ4_RAW. The twin of a column chunk begins at
-// 0, and ends where its reader ends.
-func lz4Twin(file *parquet.File) (*parquet.File, error) {
+// plainTwin opens the twin; it is nil for a file that needs none. The twin of a column chunk begins at 0, and ends where its reader ends.
+func plainTwin(file *parquet.File) (*parquet.File, error) {
 	footer := *file.Metadata()
 	footer.RowGroups = slices.Clone(footer.RowGroups)
-	found := false
+	needed := false
 	for i := range footer.RowGroups {
 		columns := slices.Clone(footer.RowGroups[i].Columns)
 		for j := range columns {
 			m := &columns[j].MetaData
-			found = found || m.Codec == format.Lz4Raw
+			needed = needed || m.Codec == format.Lz4Raw || m.Codec != file.Metadata().RowGroups[0].Columns[j].MetaData.Codec
 			m.Codec, m.DataPageOffset, m.DictionaryPageOffset, m.TotalCompressedSize = format.Uncompressed, 0, 0, math.MaxInt64
 		}
 		footer.RowGroups[i].Columns = columns
 	}
-	if !found {
+	if !needed {
 		return nil, nil
 	}
 	b, err := thrift.Marshal(&thrift.CompactProtocol{}, &footer)

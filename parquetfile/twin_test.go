@@ -2,14 +2,17 @@ package parquetfile
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 )
 
@@ -97,6 +100,55 @@ func TestValuesInLZ4AreThoseInNoCodec(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestEachRowGroupMayHaveItsOwnCodec joins the row groups of files with different codecs.
+func TestEachRowGroupMayHaveItsOwnCodec(t *testing.T) {
+	rows := rowsOf(500)
+	plain, snappy := fileOf(t, rows, 1, &parquet.Uncompressed), fileOf(t, rows, 1, &parquet.Snappy)
+	want, err := valuesOf(plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, files := range [][2][]byte{{plain, snappy}, {snappy, plain}} {
+		got, err := valuesOf(joined(t, files[0], files[1]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(slices.Concat(want, want), got); diff != "" {
+			t.Fatal(diff)
+		}
+	}
+}
+
+// joined is a file with the row groups of two.
+func joined(t *testing.T, first, second []byte) []byte {
+	t.Helper()
+	footer := func(b []byte) (*format.FileMetaData, []byte) {
+		file, err := Open(bytes.NewReader(b), int64(len(b)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return file.Metadata(), b[:len(b)-8-int(binary.LittleEndian.Uint32(b[len(b)-8:]))]
+	}
+	m, body := footer(first)
+	more, behind := footer(second)
+	for _, g := range more.RowGroups {
+		for i := range g.Columns {
+			c := &g.Columns[i].MetaData
+			c.DataPageOffset += int64(len(body))
+			if c.DictionaryPageOffset > 0 {
+				c.DictionaryPageOffset += int64(len(body))
+			}
+		}
+		m.RowGroups = append(m.RowGroups, g)
+	}
+	m.NumRows += more.NumRows
+	b, err := thrift.Marshal(&thrift.CompactProtocol{}, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.Concat(body, behind, b, binary.LittleEndian.AppendUint32(nil, uint32(len(b))), []byte("PAR1"))
 }
 
 // uncompress is LZ4's block format read byte by byte, as its description has it.
