@@ -68,7 +68,8 @@ func (c *compactions) due() bool {
 
 // compact tells in done what it has rewritten, of as much as is worth it now.
 func (c *compactions) compact(ctx context.Context, beside *batch.Beside, done *batch.Maintained) error {
-	work := &paced{ctx: ctx, beside: beside, began: time.Now()}
+	began := time.Now()
+	work := &paced{ctx: ctx, beside: beside, since: began}
 	list, err := c.reserve(c.lake.table.Log().Head().StateMemory())
 	if err != nil {
 		return err
@@ -86,8 +87,9 @@ func (c *compactions) compact(ctx context.Context, beside *batch.Beside, done *b
 	c.memory.Add(files * compaction.PlanMemory)
 	defer c.memory.Add(-files * compaction.PlanMemory)
 	worth := files >= c.when.MinFiles
-	c.looksLater(worth, files, int64(p.Young), time.Since(work.began))
-	if work.rest(); !worth {
+	c.looksLater(worth, files, int64(p.Young), time.Since(began))
+	work.rest()
+	if !worth {
 		return nil
 	}
 	return c.rewrite(ctx, s, p, work, done)
@@ -116,7 +118,7 @@ func (c *compactions) reserve(need int64) (int64, error) {
 
 func (c *compactions) rewrite(ctx context.Context, s *table.Snapshot, p *compaction.Plan, work *paced, done *batch.Maintained) error {
 	var lost error // of the newest race
-	groups := 0
+	began, groups := time.Now(), 0
 	err := compaction.Run(ctx, s, p, compaction.Events{
 		Progress: func(int, int64) { work.rest() },
 		Done: func(d compaction.Done) {
@@ -130,7 +132,7 @@ func (c *compactions) rewrite(ctx context.Context, s *table.Snapshot, p *compact
 			}
 			work.rest()
 		},
-		Enough: func() bool { return time.Since(work.began) > compactFor },
+		Enough: func() bool { return time.Since(began) > compactFor },
 	})
 	if err == nil && groups < len(p.Groups) {
 		c.small, c.next = c.when.MinFiles, time.Time{}
@@ -145,15 +147,11 @@ func (c *compactions) rewrite(ctx context.Context, s *table.Snapshot, p *compact
 type paced struct {
 	ctx    context.Context
 	beside *batch.Beside
-	began  time.Time
-	rested time.Time // since when it works
+	since  time.Time // when it began, or went on behind a pause
 }
 
 // rest pauses for as long as the work since the last pause asks for. The work itself sees that the context has ended.
 func (p *paced) rest() {
-	if p.rested.IsZero() {
-		p.rested = p.began
-	}
-	_ = p.beside.Rest(p.ctx, time.Since(p.rested))
-	p.rested = time.Now()
+	_ = p.beside.Rest(p.ctx, time.Since(p.since))
+	p.since = time.Now()
 }

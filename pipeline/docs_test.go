@@ -54,6 +54,7 @@ func TestEveryKeyIsDocumentedAndNoOther(t *testing.T) {
 func TestDocumentedDefaultsAreTheFilesDefaults(t *testing.T) {
 	documented := documentedDefaults(t)
 	files := mustParse(t, base)
+	keeps := mustParse(t, base+"maintenance: {compact: auto, vacuum: auto}\n").Maintenance
 	kafka := mustParse(t, "name: x\nsource: {kafka: {brokers: ['a:1'], topics: [t]}}\ntable: {path: lake/t}\n").Source.Kafka
 	for path, want := range map[string]string{
 		"trigger":                       files.Trigger.String(),
@@ -75,6 +76,7 @@ func TestDocumentedDefaultsAreTheFilesDefaults(t *testing.T) {
 		"batch.min_records":             strconv.FormatInt(files.Batch.MinRecords, 10),
 		"batch.max_delay":               files.Batch.MaxDelay.String(),
 		"maintenance.checkpoint":        string(files.Maintenance.Checkpoint),
+		"maintenance.compact.min_files": strconv.FormatInt(keeps.Compact.MinFiles, 10),
 		"checkpoint":                    strings.NewReplacer("dir/lake/t", "<table>", "/x", "/<name>").Replace(files.Checkpoint),
 	} {
 		if documented[path] != want {

@@ -134,7 +134,9 @@ func (m *maintaining) table(ctx context.Context, t pipeline.TableStore) (*mainta
 	if m.compact {
 		c := &compacting{app: m.app, options: compaction.Options{MinAge: m.minAge, Now: time.Now()}, dry: m.dry}
 		try("compact", func() error { return c.run(ctx, t.Store, t.Path, "") })
-		v.Compact = &c.view
+		if c.view.Path != "" { // it has come to a plan
+			v.Compact = &c.view
+		}
 	}
 	if m.checkpoint {
 		try("checkpoint", func() error { return m.checkpointIfDue(ctx, log, v) })
