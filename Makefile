@@ -53,7 +53,7 @@ demo: build ## build, then run a pipeline over a landing folder and show the tab
 	PATH="$(CURDIR)/bin:$$PATH" examples/quickstart.sh
 
 test: readers kafka s3 ## all tests, with the race detector but for those of whole programs; installs what they need into .cache
-	@$(MAKE) --no-print-directory -j2 --output-sync=line packages programs
+	@$(MAKE) --no-print-directory -j2 packages programs
 
 # The two halves of test. Most of what programs does is to wait, so that they go side by side.
 packages:
