@@ -36,7 +36,7 @@ type BuildOptions struct {
 	Retried func(service, cause string)
 	// Judge says what an error means, for status; nil takes all for such that somebody has to see to.
 	Judge func(error) batch.Verdict
-	// Now is the clock; nil is time.Now.
+	// Now is the clock, which several goroutines look at; nil is time.Now.
 	Now func() time.Time
 	// Wrap, if set, stands around each store as it is opened: "checkpoint", "seen", "table", "quarantine", "landing".
 	Wrap func(name string, s storage.Store) storage.Store

@@ -3,6 +3,7 @@ package pipeline_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -41,9 +42,9 @@ func TestClockThatJumpsChangesNothingButTimestamps(t *testing.T) {
 				w := newWorld(t, in, quarantined+"batch: {max_files: 1, min_records: 1000, max_delay: 5ms}\n")
 				ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 				defer stop()
-				plans := 0
+				var plans atomic.Int64 // maintenance looks at the clock as well
 				events := batch.Events{
-					Planned: func(offsetlog.Plan, bool) { plans++ },
+					Planned: func(offsetlog.Plan, bool) { plans.Add(1) },
 					Committed: func(d batch.Done) {
 						if d.Record.Batch == 5 && trigger.Mode != pipeline.AvailableNow {
 							stop()
@@ -55,12 +56,12 @@ func TestClockThatJumpsChangesNothingButTimestamps(t *testing.T) {
 						}
 					},
 				}
-				now := func() time.Time { return clock(by[min(plans, len(by)-1)])() }
+				now := func() time.Time { return clock(by[min(int(plans.Load()), len(by)-1)])() }
 				if err := w.run(ctx, pipeline.BuildOptions{Now: now, Trigger: &trigger, Events: events}); err != nil {
 					t.Fatal(err)
 				}
 				if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-					t.Fatalf("%d batches in a minute", plans)
+					t.Fatalf("%d batches in a minute", plans.Load())
 				}
 				w.check(t)
 				neverBack(t, w.file.Table.Path)
