@@ -3,7 +3,6 @@ package compaction_test
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -17,8 +16,6 @@ import (
 	"github.com/sluicedata/sluice/internal/tabletest"
 	"github.com/sluicedata/sluice/memory"
 	"github.com/sluicedata/sluice/storage"
-	"github.com/sluicedata/sluice/storage/local"
-	"github.com/sluicedata/sluice/storage/storagetest"
 	"github.com/sluicedata/sluice/table"
 )
 
@@ -155,52 +152,16 @@ func TestWhatIsInOrderIsLeftUntilEnoughCame(t *testing.T) {
 	check("more came", groups(by(t, "id")), "day=2026-11-01 3", "day=2026-11-02 3")
 }
 
-// TestOrderingThatDiesAnywhereChangesNoRow dies, or is lied to, at each operation on storage, and starts again.
 func TestOrderingThatDiesAnywhereChangesNoRow(t *testing.T) {
-	origin := t.TempDir()
-	makeTable(t, tabletest.Local(t, origin), 2, 10, nil)
-	before := rowsOf(t, tabletest.Local(t, origin))
-	for _, mode := range storagetest.Modes {
-		t.Run(mode.String(), func(t *testing.T) {
-			t.Parallel()
-			for at := 0; ; at++ {
-				folder := t.TempDir()
-				if err := os.CopyFS(folder, os.DirFS(origin)); err != nil {
-					t.Fatal(err)
-				}
-				crash := &storagetest.Crash{At: at, Mode: mode, Delay: 3}
-				first := local.New(folder)
-				settings := by(t, "note", "id")
-				settings.Parallelism = 1
-				err := order(t.Context(), crash.Wrap(first), settings, nil)
-				first.Close()
-				crash.Deliver()
-				if !crash.Happened() {
-					if err != nil || at < 2 {
-						t.Fatalf("%d operations: %v", at, err)
-					}
-					return
-				}
-				if held := settings.Memory.Budget().Use()[0].Held; held != 0 {
-					t.Errorf("%s: %d bytes are still counted", crash.Op, held)
-				}
-				store := tabletest.Local(t, folder)
-				if diff := cmp.Diff(before, rowsOf(t, store)); diff != "" {
-					t.Fatalf("%s, %v: %s", crash.Op, err, diff)
-				}
-				if err := order(t.Context(), store, by(t, "note", "id"), nil); err != nil {
-					t.Fatalf("%s: %v", crash.Op, err)
-				}
-				if diff := cmp.Diff(before, rowsOf(t, store)); diff != "" {
-					t.Fatalf("%s, then again: %s", crash.Op, diff)
-				}
-				if n := snapshot(t, table.New(store, table.Options{})).State().Files.Len(); n != 2 {
-					t.Fatalf("%s: %d files are left", crash.Op, n)
-				}
-				noOrphans(t, folder)
-			}
-		})
-	}
+	changesNoRowWhereverItDies(t, 2, func(t *testing.T, store storage.Store) error {
+		settings := by(t, "note", "id")
+		settings.Parallelism = 1
+		err := order(t.Context(), store, settings, nil)
+		if held := settings.Memory.Budget().Use()[0].Held; held != 0 {
+			t.Errorf("%v: %d bytes are still counted", err, held)
+		}
+		return err
+	})
 }
 
 func TestColumnsThatCannotOrderRowsAreRefused(t *testing.T) {

@@ -128,10 +128,15 @@ func TestGroupThatLosesARaceIsLeftAndOthersAreNot(t *testing.T) {
 	noOrphans(t, folder)
 }
 
-// TestCompactionThatDiesAnywhereChangesNoRow dies, or is lied to, at each operation on storage, and starts again.
 func TestCompactionThatDiesAnywhereChangesNoRow(t *testing.T) {
+	changesNoRowWhereverItDies(t, 3, func(t *testing.T, store storage.Store) error { return compact(t.Context(), store, nil) })
+}
+
+// changesNoRowWhereverItDies has a work die, or be lied to, at each operation on the storage of a table with so many files a day, and start again.
+// It leaves a file of each of two days.
+func changesNoRowWhereverItDies(t *testing.T, files int, work func(t *testing.T, store storage.Store) error) {
 	origin := t.TempDir()
-	makeTable(t, tabletest.Local(t, origin), 3, 10, nil)
+	makeTable(t, tabletest.Local(t, origin), files, 10, nil)
 	before := rowsOf(t, tabletest.Local(t, origin))
 	for _, mode := range storagetest.Modes {
 		t.Run(mode.String(), func(t *testing.T) {
@@ -143,15 +148,12 @@ func TestCompactionThatDiesAnywhereChangesNoRow(t *testing.T) {
 				}
 				crash := &storagetest.Crash{At: at, Mode: mode, Delay: 3}
 				first := local.New(folder)
-				err := compact(t.Context(), crash.Wrap(first), nil)
+				err := work(t, crash.Wrap(first))
 				first.Close()
 				crash.Deliver()
 				if !crash.Happened() {
-					if err != nil {
-						t.Fatal(err)
-					}
-					if at < 2 {
-						t.Fatalf("only %d operations", at)
+					if err != nil || at < 2 {
+						t.Fatalf("%d operations: %v", at, err)
 					}
 					return
 				}
@@ -159,7 +161,7 @@ func TestCompactionThatDiesAnywhereChangesNoRow(t *testing.T) {
 				if diff := cmp.Diff(before, rowsOf(t, store)); diff != "" {
 					t.Fatalf("%s, %v: %s", crash.Op, err, diff)
 				}
-				if err := compact(t.Context(), store, nil); err != nil {
+				if err := work(t, store); err != nil {
 					t.Fatalf("%s: %v", crash.Op, err)
 				}
 				if diff := cmp.Diff(before, rowsOf(t, store)); diff != "" {
