@@ -52,11 +52,10 @@ func (c *checkpoints) Maintain(ctx context.Context, _ *batch.Beside) *batch.Main
 }
 
 func (c *checkpoints) write(ctx context.Context, head *commitlog.Head) (commitlog.Checkpoint, error) {
-	need := head.CheckpointMemory()
-	if room := c.memory.Room(); room < need {
-		return commitlog.Checkpoint{Version: head.Version}, fmt.Errorf("writing it takes %s of memory, and %s are free; raise memory in the pipeline file, or run sluice table checkpoint by a timer", mebibytes(need), mebibytes(room))
+	release, err := reserve(c.memory, head.CheckpointMemory(), "writing it", "table checkpoint")
+	if err != nil {
+		return commitlog.Checkpoint{Version: head.Version}, err
 	}
-	c.memory.Add(need)
-	defer c.memory.Add(-need)
+	defer release()
 	return c.log.Checkpoint(ctx)
 }

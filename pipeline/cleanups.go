@@ -44,12 +44,11 @@ func (c *cleanups) Maintain(ctx context.Context, beside *batch.Beside) *batch.Ma
 }
 
 func (c *cleanups) cleanup(ctx context.Context, done *batch.Maintained) error {
-	need := c.checkpoints.log.Head().CheckpointMemory()
-	if room := c.memory.Room(); room < need {
-		return fmt.Errorf("reading its log checkpoint takes %s of memory, and %s are free; raise memory in the pipeline file, or run sluice table cleanup by a timer", mebibytes(need), mebibytes(room))
+	release, err := reserve(c.memory, c.checkpoints.log.Head().CheckpointMemory(), "reading its log checkpoint", "table cleanup")
+	if err != nil {
+		return err
 	}
-	c.memory.Add(need)
-	defer c.memory.Add(-need)
+	defer release()
 	plan, err := c.checkpoints.log.PlanCleanup(ctx, commitlog.CleanupOptions{Needs: NeedsCommit, Now: c.now()})
 	if err != nil {
 		return err

@@ -70,11 +70,11 @@ func (c *compactions) due() bool {
 func (c *compactions) compact(ctx context.Context, beside *batch.Beside, done *batch.Maintained) error {
 	began := time.Now()
 	work := &paced{ctx: ctx, beside: beside, since: began}
-	list, err := c.reserve(c.lake.table.Log().Head().StateMemory())
+	release, err := reserve(c.memory, c.lake.table.Log().Head().StateMemory(), "the list of its files", "compact")
 	if err != nil {
 		return err
 	}
-	defer c.memory.Add(-list)
+	defer release()
 	s, err := c.table.Snapshot(ctx, table.Newest)
 	if err != nil {
 		return err
@@ -105,15 +105,6 @@ func (c *compactions) looksLater(worth bool, files, young int64, took time.Durat
 		pause = max(pause, c.when.MinAge)
 	}
 	c.next = c.now().Add(pause)
-}
-
-// reserve takes so many bytes of the memory, if they are there.
-func (c *compactions) reserve(need int64) (int64, error) {
-	if room := c.memory.Room(); room < need {
-		return 0, fmt.Errorf("the list of its files takes %s of memory, and %s are free; raise memory in the pipeline file, or run sluice compact by a timer", mebibytes(need), mebibytes(room))
-	}
-	c.memory.Add(need)
-	return need, nil
 }
 
 func (c *compactions) rewrite(ctx context.Context, s *table.Snapshot, p *compaction.Plan, work *paced, done *batch.Maintained) error {

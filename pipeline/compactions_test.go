@@ -15,7 +15,6 @@ import (
 	"github.com/sluicedata/sluice/pipeline"
 	"github.com/sluicedata/sluice/storage"
 	"github.com/sluicedata/sluice/storage/storagetest"
-	"github.com/sluicedata/sluice/table"
 )
 
 const (
@@ -27,15 +26,7 @@ const (
 // files is how many the newest version of a table has.
 func files(t testing.TB, path string) int {
 	t.Helper()
-	store, err := pipeline.OpenStore(path, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := table.New(store, table.Options{}).Snapshot(t.Context(), table.Newest)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s.State().Files.Len()
+	return newest(t, path).State().Files.Len()
 }
 
 // tells keeps what is told of maintenance: work, the table's last name, files, and whether it failed.

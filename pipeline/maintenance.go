@@ -1,9 +1,11 @@
 package pipeline
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/sluicedata/sluice/batch"
+	"github.com/sluicedata/sluice/memory"
 )
 
 // Maintenance is what a run does to its tables beside appending to them.
@@ -118,21 +120,32 @@ func (m *Maintenance) any() bool {
 // maintainers are those of the pipeline's tables, in the order in which they are of use to one another.
 func (p *Pipeline) maintainers(o BuildOptions) []batch.Maintainer {
 	var all []batch.Maintainer
+	m, account := p.File.Maintenance, p.accounts.maintenance
 	for _, t := range []batch.Table{p.config.Table, p.config.Quarantine} {
 		l, ok := t.(*lake)
 		if !ok {
 			continue
 		}
-		if m := p.File.Maintenance; m.Compact.MinFiles > 0 {
-			all = append(all, newCompactions(l, m.Compact, o, p.accounts.maintenance))
+		if m.Compact.MinFiles > 0 {
+			all = append(all, newCompactions(l, m.Compact, o, account))
 		}
-		if p.File.Maintenance.Checkpoint == Auto {
-			c := &checkpoints{log: l.table.Log(), url: l.url, memory: p.accounts.maintenance}
-			all = append(all, c, &cleanups{checkpoints: c, now: o.Now, memory: p.accounts.maintenance})
+		if m.Checkpoint == Auto {
+			c := &checkpoints{log: l.table.Log(), url: l.url, memory: account}
+			all = append(all, c, &cleanups{checkpoints: c, now: o.Now, memory: account})
 		}
-		if m := p.File.Maintenance; m.Vacuum.Every > 0 {
-			all = append(all, &vacuums{lake: l, every: m.Vacuum.Every, now: o.Now, memory: p.accounts.maintenance})
+		if m.Vacuum.Every > 0 {
+			all = append(all, &vacuums{lake: l, every: m.Vacuum.Every, now: o.Now, memory: account})
 		}
 	}
 	return all
+}
+
+// reserve takes what a work needs of the memory of maintenance, if that is there. what is said of it, and instead is the command that has
+// memory of its own.
+func reserve(account *memory.Account, need int64, what, instead string) (release func(), err error) {
+	if room := account.Room(); room < need {
+		return nil, fmt.Errorf("%s takes %s of memory, and %s are free; raise memory in the pipeline file, or run sluice %s by a timer", what, mebibytes(need), mebibytes(room), instead)
+	}
+	account.Add(need)
+	return func() { account.Add(-need) }, nil
 }

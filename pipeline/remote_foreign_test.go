@@ -5,7 +5,6 @@ import (
 
 	"github.com/sluicedata/sluice/internal/interop"
 	"github.com/sluicedata/sluice/pipeline"
-	"github.com/sluicedata/sluice/table"
 )
 
 // TestTableInS3IsReadByOthers has delta-rs read the table over S3 as we do, and both foreign readers where the server
@@ -36,13 +35,5 @@ func TestTableInS3IsReadByOthers(t *testing.T) {
 // remoteContent scans the newest version of a table over S3.
 func remoteContent(t *testing.T, url string) interop.Content {
 	t.Helper()
-	store, err := pipeline.OpenStore(url, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := table.New(store, table.Options{}).Snapshot(t.Context(), table.Newest)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return interop.Scanned(t, s)
+	return interop.Scanned(t, newest(t, url))
 }

@@ -57,12 +57,11 @@ func (v *vacuums) after(past batch.Chore) time.Time {
 }
 
 func (v *vacuums) vacuum(ctx context.Context, done *batch.Maintained) error {
-	need := v.lake.table.Log().Head().CheckpointMemory()
-	if room := v.memory.Room(); room < need {
-		return fmt.Errorf("reading its log takes %s of memory, and %s are free; raise memory in the pipeline file, or run sluice vacuum by a timer", mebibytes(need), mebibytes(room))
+	release, err := reserve(v.memory, v.lake.table.Log().Head().CheckpointMemory(), "reading its log", "vacuum")
+	if err != nil {
+		return err
 	}
-	v.memory.Add(need)
-	defer v.memory.Add(-need)
+	defer release()
 	plan, err := vacuum.NewPlan(ctx, v.lake.store, vacuum.Options{Now: v.now()})
 	if err != nil {
 		return err

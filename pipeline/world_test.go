@@ -207,8 +207,8 @@ func difference(got, want []string) string {
 	return strings.Join(odd[:min(len(odd), 10)], ", ")
 }
 
-// column reads a column of a table as texts.
-func (w *world) column(t testing.TB, path, name string) (values []string) {
+// newest is a table's newest version.
+func newest(t testing.TB, path string) *table.Snapshot {
 	t.Helper()
 	store, err := pipeline.OpenStore(path, "test")
 	if err != nil {
@@ -218,7 +218,13 @@ func (w *world) column(t testing.TB, path, name string) (values []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = s.Scan(t.Context(), table.ScanOptions{Columns: []string{name}}, func(r arrow.Record) error {
+	return s
+}
+
+// column reads a column of a table as texts.
+func (w *world) column(t testing.TB, path, name string) (values []string) {
+	t.Helper()
+	err := newest(t, path).Scan(t.Context(), table.ScanOptions{Columns: []string{name}}, func(r arrow.Record) error {
 		for i := range int(r.NumRows()) {
 			values = append(values, text(r.Column(0), i))
 		}

@@ -103,11 +103,8 @@ func (d *decoder) object(header byte, b []byte, depth int) (Value, error) {
 	if err != nil {
 		return Value{}, err
 	}
-	starts, values, err := numbers(rest, n+1, int(header&3)+1)
+	starts, values, err := d.starts(b, rest, n, header)
 	if err != nil {
-		return Value{}, err
-	}
-	if err := d.take(1 + len(b) - len(values)); err != nil {
 		return Value{}, err
 	}
 	v := Value{Kind: Object, Fields: make([]Field, n)}
@@ -150,11 +147,8 @@ func (d *decoder) array(header byte, b []byte, depth int) (Value, error) {
 	if err != nil {
 		return Value{}, err
 	}
-	starts, values, err := numbers(rest, n+1, int(header&3)+1)
+	starts, values, err := d.starts(b, rest, n, header)
 	if err != nil {
-		return Value{}, err
-	}
-	if err := d.take(1 + len(b) - len(values)); err != nil {
 		return Value{}, err
 	}
 	v := Value{Kind: Array, Items: make([]Value, n)}
@@ -164,6 +158,14 @@ func (d *decoder) array(header byte, b []byte, depth int) (Value, error) {
 		}
 	}
 	return v, nil
+}
+
+// starts reads where the n values of an object or array begin, off the rest of its bytes, behind which these values are.
+func (d *decoder) starts(b, rest []byte, n int, header byte) (starts packed, values []byte, err error) {
+	if starts, values, err = numbers(rest, n+1, int(header&3)+1); err == nil {
+		err = d.take(1 + len(b) - len(values))
+	}
+	return starts, values, err
 }
 
 // inside reads the value that begins at a place of those of an object or array.
