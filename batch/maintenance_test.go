@@ -12,6 +12,7 @@ import (
 
 // chore takes an hour each time; due is how often it is still to be done.
 type chore struct {
+	t       *testing.T
 	due     int
 	running bool
 	done    int
@@ -23,7 +24,7 @@ func (c *chore) Maintain(ctx context.Context, _ *Beside) *Maintained {
 		return nil
 	}
 	if c.running {
-		panic("two at a time") // which one goroutine cannot do
+		c.t.Error("two at a time")
 	}
 	c.running = true
 	defer func() { c.running = false }()
@@ -44,7 +45,7 @@ func maintained(t *testing.T, tell func(Maintained), of ...Maintainer) *Engine {
 
 func TestMaintenanceGoesOnBesideTheRunAndIsAwaitedByItsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		failing, whole := &chore{due: 3, err: errors.New("the disk is full")}, &chore{due: 1}
+		failing, whole := &chore{t: t, due: 3, err: errors.New("the disk is full")}, &chore{t: t, due: 1}
 		var told []Maintained
 		e := maintained(t, func(d Maintained) { told = append(told, d) }, failing, whole)
 		m := e.beginMaintenance(t.Context())
@@ -77,8 +78,8 @@ func TestAStopEndsMaintenanceAtOnce(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
-				c := &chore{due: 3}
-				e := maintained(t, func(d Maintained) { t.Errorf("told of %+v", d) }, c, &chore{due: 1})
+				c := &chore{t: t, due: 3}
+				e := maintained(t, func(d Maintained) { t.Errorf("told of %+v", d) }, c, &chore{t: t, due: 1})
 				m := e.beginMaintenance(ctx)
 				m.look()
 				synctest.Wait()

@@ -18,6 +18,7 @@ import (
 
 	"github.com/sluicedata/sluice/commitlog"
 	"github.com/sluicedata/sluice/schema"
+	"github.com/sluicedata/sluice/storage"
 )
 
 // rewriteAll rewrites all files of an unpartitioned table together.
@@ -200,8 +201,9 @@ func TestFilesOfOthersAreRewrittenRowForRow(t *testing.T) {
 		store := storeOf(t, folder)
 		tbl := New(store, Options{})
 		snap, err := tbl.Snapshot(t.Context(), Newest)
-		if err != nil || snap.State().Files.Len() == 0 {
-			t.Skip("nothing to rewrite: the table is empty, or is refused, as docs/conformance.md has it: ", err)
+		skipRefused(t, err)
+		if snap.State().Files.Len() == 0 {
+			t.Skip("nothing to rewrite: the table has no files")
 		}
 		byPartition := map[string][]File{}
 		rows := int64(0)
@@ -212,23 +214,19 @@ func TestFilesOfOthersAreRewrittenRowForRow(t *testing.T) {
 			byPartition[snap.PartitionOf(&f)] = append(byPartition[snap.PartitionOf(&f)], f)
 		}
 		before, err := rowsOf(t, snap)
-		if err != nil {
-			t.Skip("nothing to compare: its rows are refused, as docs/conformance.md has it: ", err)
-		}
+		skipRefused(t, err)
 		for _, files := range byPartition {
 			snap, err := tbl.Snapshot(t.Context(), Newest)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := snap.Rewrite(&files[0]); err != nil {
-				t.Skip("the table is refused for writing: ", err)
+			if _, err = snap.Rewrite(&files[0]); err == nil {
+				_, err = rewriteOf(t, snap, newest(snap, files)).Commit(t.Context())
 			}
-			r := rewriteOf(t, snap, newest(snap, files))
-			if _, err := r.Commit(t.Context()); errors.As(err, new(*commitlog.UnsupportedError)) {
-				t.Skip("the table is refused for writing: ", err)
-			} else if err != nil {
-				t.Fatal(err)
+			if err != nil && (strings.Contains(err.Error(), "cannot be stored") || strings.Contains(err.Error(), "cannot name a partition")) {
+				t.Skip("the table has columns that are only read: ", err)
 			}
+			skipRefused(t, err)
 		}
 		if snap, err = tbl.Snapshot(t.Context(), Newest); err != nil {
 			t.Fatal(err)
@@ -245,8 +243,22 @@ func TestFilesOfOthersAreRewrittenRowForRow(t *testing.T) {
 		rewritten++
 	})
 	t.Logf("%d tables rewritten", rewritten)
-	if rewritten < 140 {
+	if rewritten < 149 {
 		t.Errorf("only %d tables could be rewritten", rewritten)
+	}
+}
+
+// skipRefused skips a table that is refused or damaged, or whose files its author left out; TestForeignTables holds which these are. Any other error
+// is a fault.
+func skipRefused(t *testing.T, err error) {
+	t.Helper()
+	switch {
+	case err == nil:
+	case errors.As(err, new(*commitlog.UnsupportedError)), errors.As(err, new(*commitlog.CorruptError)),
+		errors.Is(err, commitlog.ErrNoTable), errors.Is(err, storage.ErrNotExist):
+		t.Skip("not a table to rewrite, as docs/conformance.md has it: ", err)
+	default:
+		t.Fatal(err)
 	}
 }
 
