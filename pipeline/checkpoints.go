@@ -19,7 +19,7 @@ type checkpoints struct {
 	url    string
 	memory *memory.Account
 	after  int64 // version before which nothing is tried, since it has failed
-	wrote  bool  // one, at least
+	wrote  int   // how many
 }
 
 // Maintain writes a log checkpoint if one is due, and there is memory for it.
@@ -44,7 +44,7 @@ func (c *checkpoints) Maintain(ctx context.Context, _ *batch.Beside) *batch.Main
 	case written.There:
 		return nil // another process was first
 	default:
-		c.wrote = true
+		c.wrote++
 	}
 	return &batch.Maintained{
 		Work: "checkpoint", Table: c.url, Version: written.Version, Files: written.Files, Bytes: written.Bytes, Took: time.Since(began), Err: err,

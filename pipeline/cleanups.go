@@ -22,16 +22,24 @@ type cleanups struct {
 	checkpoints *checkpoints // of the same table
 	now         func() time.Time
 	memory      *memory.Account
-	day         int64 // since the epoch, in UTC, of the last one: until the next nothing more expires
+	done        int64   // day of the last one that had anything to delete, or failed: until the next nothing more expires
+	looked      looking // the last one
 }
 
-// Maintain cleans up behind a log checkpoint of this run, once a day. It tells nothing where there was nothing to delete.
+// looking is what a cleanup can depend on: what has expired, and which log checkpoints there are.
+type looking struct {
+	day    int64 // since the epoch, in UTC
+	behind int   // log checkpoints of this run
+}
+
+// Maintain cleans up behind a log checkpoint of this run, once a day. Where there was nothing to delete it tells nothing, and looks again behind
+// the next one.
 func (c *cleanups) Maintain(ctx context.Context, beside *batch.Beside) *batch.Maintained {
-	day := c.now().Unix() / (24 * 60 * 60)
-	if beside.Behind() || !c.checkpoints.wrote || day == c.day {
+	look := looking{day: c.now().Unix() / (24 * 60 * 60), behind: c.checkpoints.wrote}
+	if beside.Behind() || look.behind == 0 || look.day == c.done || look == c.looked {
 		return nil
 	}
-	c.day = day
+	c.looked = look
 	began := time.Now()
 	done := &batch.Maintained{Work: "cleanup", Table: c.checkpoints.url}
 	if err := c.cleanup(ctx, done); err != nil {
@@ -39,6 +47,7 @@ func (c *cleanups) Maintain(ctx context.Context, beside *batch.Beside) *batch.Ma
 	} else if done.Files == 0 {
 		return nil
 	}
+	c.done = look.day
 	done.Took = time.Since(began)
 	return done
 }
