@@ -42,7 +42,7 @@ func (c *cleanups) Maintain(ctx context.Context, beside *batch.Beside) *batch.Ma
 	c.looked = look
 	began := time.Now()
 	done := &batch.Maintained{Work: "cleanup", Table: c.checkpoints.url}
-	if err := c.cleanup(ctx, done); err != nil {
+	if err := c.cleanup(ctx, &paced{ctx: ctx, beside: beside, since: began}, done); err != nil {
 		done.Err = fmt.Errorf("clean up the log of table %s: %w", done.Table, err)
 	} else if done.Files == 0 {
 		return nil
@@ -52,7 +52,7 @@ func (c *cleanups) Maintain(ctx context.Context, beside *batch.Beside) *batch.Ma
 	return done
 }
 
-func (c *cleanups) cleanup(ctx context.Context, done *batch.Maintained) error {
+func (c *cleanups) cleanup(ctx context.Context, work *paced, done *batch.Maintained) error {
 	release, err := reserve(c.memory, c.checkpoints.log.Head().CheckpointMemory(), "reading its log checkpoint", "table cleanup")
 	if err != nil {
 		return err
@@ -62,7 +62,8 @@ func (c *cleanups) cleanup(ctx context.Context, done *batch.Maintained) error {
 	if err != nil {
 		return err
 	}
-	cleaned, err := plan.Run(ctx, nil)
+	work.rest()
+	cleaned, err := plan.Run(ctx, func(commitlog.Cleaned) { work.rest() })
 	done.Version = plan.From
 	for _, n := range cleaned {
 		done.Files += n.Files

@@ -34,7 +34,7 @@ func (v *vacuums) Maintain(ctx context.Context, beside *batch.Beside) *batch.Mai
 			return nil
 		}
 		began := time.Now()
-		err = v.vacuum(ctx, done)
+		err = v.vacuum(ctx, &paced{ctx: ctx, beside: beside, since: began}, done)
 		done.Took = time.Since(began)
 	}
 	v.next = v.now().Add(v.every)
@@ -56,7 +56,7 @@ func (v *vacuums) after(past batch.Chore) time.Time {
 	return time.Time{}
 }
 
-func (v *vacuums) vacuum(ctx context.Context, done *batch.Maintained) error {
+func (v *vacuums) vacuum(ctx context.Context, work *paced, done *batch.Maintained) error {
 	release, err := reserve(v.memory, v.lake.table.Log().Head().CheckpointMemory(), "reading its log", "vacuum")
 	if err != nil {
 		return err
@@ -66,7 +66,8 @@ func (v *vacuums) vacuum(ctx context.Context, done *batch.Maintained) error {
 	if err != nil {
 		return err
 	}
-	found, err := plan.Run(ctx, nil)
+	work.rest()
+	found, err := plan.Run(ctx, func(*vacuum.Found) { work.rest() })
 	if err != nil {
 		return err
 	}
