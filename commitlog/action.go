@@ -53,7 +53,7 @@ type Add struct {
 }
 
 // Key is what replay knows the file by: two actions with equal keys are about the same logical file.
-func (a *Add) Key() FileKey { return FileKey{Path: a.Path, DV: a.DeletionVector.ID()} }
+func (a *Add) Key() FileKey { return FileKey{Path: CanonicalPath(a.Path), DV: a.DeletionVector.ID()} }
 
 // Remove is the remove action: a file that no longer belongs to the table, and may be deleted once its retention is
 // over.
@@ -72,11 +72,13 @@ type Remove struct {
 }
 
 // Key is what replay knows the file by.
-func (r *Remove) Key() FileKey { return FileKey{Path: r.Path, DV: r.DeletionVector.ID()} }
+func (r *Remove) Key() FileKey {
+	return FileKey{Path: CanonicalPath(r.Path), DV: r.DeletionVector.ID()}
+}
 
 // FileKey identifies a logical file: a path and the rows deleted from it ("Action Reconciliation").
 type FileKey struct {
-	Path string
+	Path string // a CanonicalPath
 	DV   string // DeletionVector.ID; empty without one
 }
 

@@ -68,15 +68,15 @@ func (a *attempt) conflict(w *Commit) string {
 	}
 	removed := make(map[string]bool, len(a.commit.Removes))
 	for i := range a.commit.Removes {
-		removed[a.commit.Removes[i].Path] = true
+		removed[CanonicalPath(a.commit.Removes[i].Path)] = true
 	}
 	for i := range w.Removes {
-		if removed[w.Removes[i].Path] {
+		if removed[CanonicalPath(w.Removes[i].Path)] {
 			return "it removes " + w.Removes[i].Path + " too"
 		}
 	}
 	for i := range w.Adds {
-		if removed[w.Adds[i].Path] {
+		if removed[CanonicalPath(w.Adds[i].Path)] {
 			return "it replaces " + w.Adds[i].Path + ", which this transaction removes"
 		}
 	}

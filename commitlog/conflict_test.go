@@ -89,6 +89,16 @@ func commitBehind(t *testing.T, s *memStore, l *Log, when string, lines []string
 	}
 }
 
+// TestConflictsKnowAFileByAnySpellingOfItsPath has a winner name the file that a compaction replaces by a path with a scheme.
+func TestConflictsKnowAFileByAnySpellingOfItsPath(t *testing.T) {
+	size := int64(10)
+	tx := Transaction{Actions: Commit{Removes: []Remove{{Path: "/x/a.parquet", Size: &size}}}}
+	for path, follows := range map[string]bool{"file:///x/a.parquet": false, "file:/x/a.parquet": false, "/x/a.parquet": false, "file:/x/b.parquet": true} {
+		s, l := newTable(t)
+		commitBehind(t, s, l, "at the put", []string{lineInfo("w"), lineRemove(path)}, tx, follows)
+	}
+}
+
 // TestWriteSerializableLetsRowsBeChangedBesideBlindAppends is the part of the table that depends on delta.isolationLevel.
 func TestWriteSerializableLetsRowsBeChangedBesideBlindAppends(t *testing.T) {
 	size := int64(10)

@@ -128,7 +128,7 @@ func compareWithPlainReplay(t *testing.T, table string, h *Head, s *State) {
 	}
 	got := plainState{version: s.Version, schema: compactJSON(s.Metadata.SchemaString), protocol: fmt.Sprint(s.Protocol.MinReaderVersion, s.Protocol.MinWriterVersion)}
 	for a := range s.Files.All() {
-		got.files = append(got.files, a.Path+a.DeletionVector.ID())
+		got.files = append(got.files, a.Key().Path+a.Key().DV)
 		got.bytes += a.Size
 	}
 	slices.Sort(got.files)
@@ -166,12 +166,16 @@ type plainFile struct {
 	}
 }
 
+// absoluteLocal is the begin of an absolute path of the local file system that has a scheme.
+var absoluteLocal = regexp.MustCompile(`^file:(//)?/\b`)
+
 func (f *plainFile) key() string {
 	v := f.DeletionVector
+	path := absoluteLocal.ReplaceAllString(f.Path, "/")
 	if v.Offset == nil {
-		return f.Path + v.StorageType + v.PathOrInlineDv
+		return path + v.StorageType + v.PathOrInlineDv
 	}
-	return fmt.Sprintf("%s%s%s@%d", f.Path, v.StorageType, v.PathOrInlineDv, *v.Offset)
+	return fmt.Sprintf("%s%s%s@%d", path, v.StorageType, v.PathOrInlineDv, *v.Offset)
 }
 
 // plainReplay replays a log as simply as can be.

@@ -108,7 +108,7 @@ func (f *Files) All() iter.Seq[Add] {
 func (f *Files) Keys() iter.Seq[FileKey] {
 	return func(yield func(FileKey) bool) {
 		for id := range f.rows.n {
-			if r := f.rows.at(id); !r.dead && !yield(FileKey{f.path(r), f.extras[id].dv.ID()}) {
+			if r := f.rows.at(id); !r.dead && !yield(FileKey{CanonicalPath(f.path(r)), f.extras[id].dv.ID()}) {
 				return
 			}
 		}
@@ -214,13 +214,17 @@ func (f *Files) hash(path []byte, dv string) uint64 {
 	return h
 }
 
-// find returns the slot of a key and its hash: that of the row which has it, dead or not, or the free one where it belongs.
+// find returns the slot of a key, whose path need not be canonical, and its hash: that of the row which has it, dead or not, or the free one where it belongs.
 func (f *Files) find(path []byte, dv string) (slot int, hash uint64, same bool) {
+	path = path[localScheme(path):]
 	hash = f.hash(path, dv)
 	slot, same = f.index.find(hash, func(id uint32) bool {
 		r := f.rows.at(id)
-		dir := f.dirs.texts[r.dir]
-		return len(path) >= len(dir) && string(path[:len(dir)]) == dir && bytes.Equal(path[len(dir):], f.names.at(r.name)) &&
+		dir, name := CanonicalPath(f.dirs.texts[r.dir]), f.names.at(r.name)
+		if dir == "" {
+			name = name[localScheme(name):]
+		}
+		return len(path) >= len(dir) && string(path[:len(dir)]) == dir && bytes.Equal(path[len(dir):], name) &&
 			f.extras[id].dv.ID() == dv
 	})
 	return slot, hash, same

@@ -81,6 +81,9 @@ func asAction(a *Add) *fileAction {
 func randomAdd(r *rand.Rand, names int) Add {
 	n := r.IntN(names)
 	a := Add{Path: fmt.Sprintf("p=%d/%d.parquet", n%7, n), PartitionValues: map[string]*string{"p": nil, "": nil}, Size: r.Int64N(1000), ModificationTime: r.Int64N(9)}
+	if n%4 == 3 { // absolute, in any of its spellings
+		a.Path = []string{"", "file:", "file://"}[r.IntN(3)] + "/root/" + a.Path
+	}
 	value := strings.Repeat("é", n%3)
 	if n%2 == 0 {
 		a.PartitionValues["p"] = &value

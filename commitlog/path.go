@@ -51,6 +51,27 @@ func PathDecode(path string) (string, error) {
 	return b.String(), nil
 }
 
+// CanonicalPath is what an action's path is told apart by ("Action Reconciliation"): an absolute path of the local file system is
+// the same file without a scheme and with one, /a/b as file:/a/b and file:///a/b. All others are as they are, escapes included.
+func CanonicalPath(path string) string { return path[localScheme(path):] }
+
+// localScheme is how many bytes of a path are the scheme of the local file system, and an authority that is empty.
+func localScheme[P string | []byte](path P) int {
+	const scheme = "file:/"
+	for i := range len(scheme) {
+		if len(path) <= i || path[i] != scheme[i] {
+			return 0
+		}
+	}
+	switch {
+	case len(path) == len(scheme) || path[len(scheme)] != '/':
+		return len("file:")
+	case len(path) > len("file://") && path[len("file://")] == '/':
+		return len("file://")
+	}
+	return 0 // a file of another machine
+}
+
 func unhex(ch byte) int {
 	switch {
 	case ch >= '0' && ch <= '9':

@@ -45,6 +45,21 @@ func TestPathDecode(t *testing.T) {
 	}
 }
 
+func TestCanonicalPath(t *testing.T) {
+	for path, want := range map[string]string{
+		"/a/b%20c": "/a/b%20c", "file:/a/b%20c": "/a/b%20c", "file:///a/b": "/a/b", "file:/": "/", "file:///": "/",
+		"file://host/a": "file://host/a", "file://": "file://", "file:a": "file:a", "file": "file", "": "", "s3://b/a": "s3://b/a",
+		"p=1/file:/a": "p=1/file:/a",
+	} {
+		if got := CanonicalPath(path); got != want {
+			t.Errorf("%s: got %s, want %s", path, got, want)
+		}
+		if got := localScheme([]byte(path)); path[got:] != want {
+			t.Errorf("%s as bytes: got %s, want %s", path, path[got:], want)
+		}
+	}
+}
+
 func TestParseKey(t *testing.T) {
 	tests := map[string]listed{
 		"00000000000000000007.json":                                            {version: 7, commit: true},

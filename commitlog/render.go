@@ -116,7 +116,7 @@ func (c *Commit) checkReconciles() error {
 			return fmt.Errorf("render commit: two remove actions of %q", k.Path)
 		}
 		removed[k.Path] = k.DV
-		if err := checkPath(k.Path); err != nil {
+		if err := checkPath(c.Removes[i].Path); err != nil {
 			return err
 		}
 	}
@@ -130,7 +130,7 @@ func (c *Commit) checkReconciles() error {
 		if dv, both := removed[k.Path]; both && dv == k.DV {
 			return fmt.Errorf("render commit: add and remove of %q", k.Path)
 		}
-		if err := checkPath(k.Path); err != nil {
+		if err := checkPath(c.Adds[i].Path); err != nil {
 			return err
 		}
 	}

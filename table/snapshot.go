@@ -184,10 +184,9 @@ func (s *Snapshot) key(path string) (string, error) {
 		return key, nil
 	}
 	root := s.table.store.URL()
-	for _, below := range []string{root, strings.TrimPrefix(root, "file://"), "file:" + strings.TrimPrefix(root, "file://")} {
-		if rest, ok := strings.CutPrefix(key, strings.TrimSuffix(below, "/")+"/"); ok && below != "" {
-			return rest, nil
-		}
+	below := strings.TrimSuffix(commitlog.CanonicalPath(root), "/") + "/"
+	if rest, ok := strings.CutPrefix(commitlog.CanonicalPath(key), below); ok {
+		return rest, nil
 	}
 	return "", &commitlog.UnsupportedError{Table: root, Features: []string{"files outside of the table's folder"}, For: "reading", Detail: "file " + path}
 }

@@ -165,7 +165,7 @@ func (r *Report) stillThere(ctx context.Context, t *table.Table) error {
 	for k := range state.Files.Keys() {
 		live[k.Path] = true
 	}
-	r.Faults = slices.DeleteFunc(r.Faults, func(f Fault) bool { return f.Missing && !live[f.Path] })
+	r.Faults = slices.DeleteFunc(r.Faults, func(f Fault) bool { return f.Missing && !live[commitlog.CanonicalPath(f.Path)] })
 	return nil
 }
 
