@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/sluicedata/sluice/schema"
 )
@@ -86,7 +87,8 @@ func TestSpecialBytesAreFoundAmongAnyOthers(t *testing.T) {
 	}
 }
 
-// FuzzCopyPlain holds the copying of strings against a loop over their bytes, whatever room there is for them.
+// FuzzCopyPlain holds the copying of strings, by the processor's instructions and by words, against a loop over their bytes, whatever room
+// there is for them.
 func FuzzCopyPlain(f *testing.F) {
 	for _, seed := range []string{"", "short", "sixteen bytes 16", "seventeen bytes 17", "a\\n", "\x00", "é", "before é behind it and further", "tab\t", "0123456789012345678901234567890123456789"} {
 		f.Add(seed, uint8(64))
@@ -97,11 +99,13 @@ func FuzzCopyPlain(f *testing.F) {
 		if s.load([]byte(`"`+text)) < 0 {
 			return
 		}
-		dst := bytes.Repeat([]byte{'x'}, int(room)+1)
-		n := copyPlain(place(dst, 0), place(s.buf, 1), int(room))
 		want := bytes.IndexFunc(s.buf[1:], func(r rune) bool { return r < ' ' || r == '"' || r == '\\' || r > '\x7F' })
-		if n != want && (n > want || n < int(room)-15) || !bytes.Equal(dst[:n], s.buf[1:1+n]) || dst[room] != 'x' {
-			t.Errorf("%q with room for %d: %d bytes %q, want %d", text, room, n, dst, want)
+		for _, copies := range []func(to, from unsafe.Pointer, room int) int{copyPlain, copyPlainWords} {
+			dst := bytes.Repeat([]byte{'x'}, int(room)+1)
+			n := copies(place(dst, 0), place(s.buf, 1), int(room))
+			if n != want && (n > want || n < int(room)-copyStep+1) || !bytes.Equal(dst[:n], s.buf[1:1+n]) || dst[room] != 'x' {
+				t.Errorf("%q with room for %d: %d bytes %q, want %d", text, room, n, dst, want)
+			}
 		}
 	})
 }

@@ -11,9 +11,9 @@ import (
 // MaxDepth is how deep arrays and objects of a record may nest.
 const MaxDepth = 512
 
-// padding is the number of bytes behind a record in the scanner's buffer that may be read, so that eight or sixteen can be loaded at any
+// padding is the number of bytes behind a record in the scanner's buffer that may be read, so that up to as many can be loaded at any
 // position of the record. The first of them stops every scan without a check of its own; see stops.
-const padding = 16
+const padding = copyStep
 
 // scanner walks over the bytes of one record. Its methods take a position and return the one behind what they have read,
 // or a negative one after they have set the reason.
@@ -172,34 +172,6 @@ func (s *scanner) plain(p int) int {
 		}
 		p += 8
 	}
-}
-
-// copyPlain copies the string that begins at from in a scanner's buffer up to the first byte that is a quote, a backslash, a control
-// character or none of ASCII, and returns how many bytes that are. It ends as well where to has no room for sixteen bytes more: that many
-// are copied in one step, also of what stands behind the end.
-func copyPlain(to, from unsafe.Pointer, room int) (n int) {
-	for last := room - 16; n <= last; n += 16 {
-		words := (*[2]uint64)(unsafe.Add(from, n))
-		v, w := words[0], words[1]
-		*(*[2]uint64)(unsafe.Add(to, n)) = [2]uint64{v, w}
-		inV, inW := unusual(v), unusual(w)
-		if (inV|inW)&highBits == 0 {
-			continue
-		}
-		if inV &= highBits; inV == 0 {
-			n, inV = n+8, inW&highBits
-		}
-		return n + bits.TrailingZeros64(inV)>>3
-	}
-	return n
-}
-
-// unusual has the high bit of the lowest byte of w that is a quote, a backslash, a control character or none of ASCII. Other bits
-// than the high ones, and those above that byte, mean nothing.
-func unusual(w uint64) uint64 {
-	quote := w ^ lowBits*0x02 // as in special
-	slash := w ^ lowBits*'\\'
-	return (quote - lowBits*(' '+1)) | (slash - lowBits) | w
 }
 
 // skip checks the value at p, perhaps with space in front, against the grammar.

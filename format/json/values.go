@@ -196,7 +196,7 @@ func (d *Decoder) string(t *taker, p int) int {
 	p++
 	c := t.col
 	at, n := len(c.data), 0
-	if room := cap(c.data) - at; room >= 16 { // without which there might be nothing to point to
+	if room := cap(c.data) - at; room >= copyStep { // without which there might be nothing to point to
 		n = copyPlain(place(c.data, at), place(d.buf, p), room)
 	}
 	if byteAt(d.buf, p+n) != '"' {
