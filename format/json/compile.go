@@ -176,7 +176,7 @@ func settleObjects(objects []*members, counted bool) {
 	for _, name := range names {
 		for _, m := range objects {
 			if m.byName[name] == nil {
-				m.byName[name] = &field{}
+				m.byName[name] = &field{visit: unwanted}
 			}
 		}
 		settle(byName[name], counted)

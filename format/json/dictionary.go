@@ -35,7 +35,7 @@ type dictionary struct {
 type textSlot struct {
 	head, next, last uint64
 	number           int32
-	size             int16 // one more than its length; 0 where there is none
+	size             int16 // of it with the quote behind it; 0 where there is none
 	asIs             bool  // it has fewer than sixteen bytes, and stands in records as it is, with the quote behind it
 }
 

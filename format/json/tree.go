@@ -1,6 +1,7 @@
 package json
 
 import (
+	"math"
 	"slices"
 
 	"github.com/sluicedata/sluice/format"
@@ -95,7 +96,7 @@ type members struct {
 // field is a field that is wanted, or has been met.
 type field struct {
 	next  [2]guess // the two fields last met behind it, since some are left out now and then
-	visit uint64   // the last object that had it, if it is wanted
+	visit uint64   // the last object that had it; beyond all of them for a field that nobody wants
 	taker *taker   // of its value; nil for a field that nobody wants here
 	count *int64   // of an unknown field; nil when it is not to be counted
 
@@ -103,8 +104,11 @@ type field struct {
 	node *node  // its place
 }
 
+// unwanted is the visit of fields that nobody wants.
+const unwanted = math.MaxUint64
+
 func newMembers(owner *column, place string) *members {
-	return &members{owner: owner, place: place, byName: map[string]*field{}}
+	return &members{owner: owner, place: place, byName: map[string]*field{}, rest: field{visit: unwanted}}
 }
 
 // field returns the wanted field of the name, new if need be.

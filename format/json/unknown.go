@@ -26,7 +26,7 @@ func (u *unknownFields) field(m *members, name []byte) *field {
 		return &m.rest
 	}
 	u.fields++
-	f := &field{}
+	f := &field{visit: unwanted}
 	if !m.uncount {
 		f.count = u.counter(fieldPath(m.place, string(name)))
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"math"
-	"math/bits"
 
 	"github.com/sluicedata/sluice/schema"
 )
@@ -46,7 +45,9 @@ func (d *Decoder) integer(t *taker, p int) int {
 	}
 	v, n := leadingDigits(word(d.buf, first))
 	if n == 8 {
-		if v, n = moreDigits(d.buf, first, v); n > maxIntegerDigits || v > math.MaxInt64 {
+		if more, m := leadingDigits(word(d.buf, first+8)); uint(m-1) < 7 { // without a call for what two words hold
+			v, n = v*powers[m&7]+more, 8+m
+		} else if v, n = moreDigits(d.buf, first, v); n > maxIntegerDigits || v > math.MaxInt64 {
 			return d.numeric(t, p)
 		}
 	}
@@ -227,7 +228,7 @@ func (d *Decoder) coded(t *taker, p int) int {
 		return d.unusualText(t, p, p)
 	}
 	c.append32(uint32(slot.number))
-	return p + bits.TrailingZeros64(inHead|inNext&none)>>3 + 8&int(none) + 1
+	return p + int(slot.size)
 }
 
 // spell makes the taker's column a plain one.

@@ -122,7 +122,7 @@ func (d *Decoder) object(t *taker, p int) int {
 	for f := &m.first; ; {
 		guess := &f.next[0]
 		switch {
-		case guess.begins(d.buf, p) && guess.fits():
+		case guess.begins(d.buf, p) && len(guess.raw) <= 16:
 			f, p = guess.field, p+len(guess.raw)
 		case len(guess.raw) > 16 && guess.right(d.buf, p):
 			f, p = guess.field, p+len(guess.raw)
@@ -134,7 +134,7 @@ func (d *Decoder) object(t *taker, p int) int {
 				return d.endObject(m, p)
 			}
 		}
-		if f.taker == nil || f.visit == m.visit {
+		if f.visit >= m.visit {
 			p = d.unusualField(m, f, p)
 		} else {
 			f.visit = m.visit
