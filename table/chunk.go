@@ -118,6 +118,26 @@ func (k *chunk) add(values arrow.Array, e entries) {
 	k.nulls += int64(e.absent)
 }
 
+// addLevelled takes in entries whose levels are known, of so many rows: those that are there are the array's at the indexes.
+func (k *chunk) addLevelled(values arrow.Array, at []int32, l levelled, rows int) {
+	k.rep = append(k.rep, l.rep...)
+	if l.absent > 0 && k.nulls == 0 {
+		k.def = appendTimes(k.def, uint8(k.leaf.maxDef), k.levels)
+	}
+	switch {
+	case l.absent > 0:
+		k.def = append(k.def, l.def...)
+	case k.nulls > 0:
+		k.def = appendTimes(k.def, uint8(k.leaf.maxDef), l.levels)
+	}
+	if len(at) > 0 {
+		k.values.add(values, at)
+	}
+	k.levels += l.levels
+	k.rows += rows
+	k.nulls += int64(l.absent)
+}
+
 // present appends the definition levels of entries, and returns those that are not absent.
 func (k *chunk) present(at []int32) []int32 {
 	n := len(k.def)
@@ -134,11 +154,11 @@ func (k *chunk) present(at []int32) []int32 {
 	return present[:n]
 }
 
-func appendTimes(b []uint8, level uint8, times int) []uint8 {
+func appendTimes[T uint8 | uint32](b []T, v T, times int) []T {
 	n := len(b)
 	b = slices.Grow(b, times)[:n+times]
 	for i := range b[n:] {
-		b[n+i] = level
+		b[n+i] = v
 	}
 	return b
 }

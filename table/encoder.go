@@ -133,9 +133,14 @@ func newEncoder(l *layout, pageBytes int64, w *workspace) *encoder {
 	return e
 }
 
-// add gives entries to their chunk, and ends its page when it is full.
+// add gives entries to their chunk.
 func (e *encoder) add(k *chunk, values arrow.Array, in entries) error {
 	k.add(values, in)
+	return e.endFullPage(k)
+}
+
+// endFullPage ends the chunk's page when it is full.
+func (e *encoder) endFullPage(k *chunk) error {
 	if k.buffered() >= e.pageBytes || k.rows >= pageRows {
 		return k.endPage()
 	}

@@ -129,9 +129,7 @@ func decodeHybrid[T uint8 | uint32](to []T, b []byte, width, n int) ([]T, error)
 			}
 			b = b[bytes:]
 			times := int(min(header>>1, uint64(n)))
-			for range times {
-				to = append(to, T(value))
-			}
+			to = appendTimes(to, T(value), times)
 			n -= times
 			continue
 		}
@@ -150,9 +148,15 @@ func decodeHybrid[T uint8 | uint32](to []T, b []byte, width, n int) ([]T, error)
 
 // decodePacked appends n numbers that lie bit behind bit.
 func decodePacked[T uint8 | uint32](to []T, packed []byte, width, n int) []T {
+	from := len(to)
+	to = slices.Grow(to, n)[:from+n]
+	if width <= 8 {
+		done := unpackGroups(to[from:], packed, width)
+		from, packed = from+done, packed[done/groupSize*width:]
+	}
 	pending, filled := uint64(0), 0
 	mask := uint64(1)<<width - 1
-	for range n {
+	for i := range to[from:] {
 		for filled < width {
 			if len(packed) >= 4 && filled <= 32 {
 				pending |= uint64(binary.LittleEndian.Uint32(packed)) << filled
@@ -162,11 +166,24 @@ func decodePacked[T uint8 | uint32](to []T, packed []byte, width, n int) []T {
 			pending |= uint64(packed[0]) << filled
 			packed, filled = packed[1:], filled+8
 		}
-		to = append(to, T(pending&mask))
+		to[from+i] = T(pending & mask)
 		pending >>= width
 		filled -= width
 	}
 	return to
+}
+
+// unpackGroups fills whole groups of numbers of at most eight bits, as long as eight bytes are left to read, and says how many numbers these are.
+func unpackGroups[T uint8 | uint32](to []T, packed []byte, width int) (n int) {
+	w, mask := uint(width)&15, T(1)<<width-1
+	for ; len(to)-n >= groupSize && len(packed) >= 8; packed = packed[width:] {
+		x, g := binary.LittleEndian.Uint64(packed), (*[groupSize]T)(to[n:])
+		g[0], g[1], g[2], g[3] = T(x)&mask, T(x>>w)&mask, T(x>>(2*w))&mask, T(x>>(3*w))&mask
+		x >>= 4 * w
+		g[4], g[5], g[6], g[7] = T(x)&mask, T(x>>w)&mask, T(x>>(2*w))&mask, T(x>>(3*w))&mask
+		n += groupSize
+	}
+	return n
 }
 
 // widthOf is the number of bits that hold any number up to most.

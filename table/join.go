@@ -1,6 +1,7 @@
 package table
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/parquet-go/parquet-go/format"
@@ -117,23 +118,15 @@ func (v *texts) cover(low, high []byte) bool {
 // joinPage appends the entries of a page, some rows at a time.
 func (e *encoder) joinPage(at int, p *decodedPage) error {
 	e.countAbsent(at, e.layout.absentIn(at, p))
-	for from := 0; from < len(p.at); {
-		end, rows := p.slice(from)
-		part := entries{at: p.at[from:end], rows: rows}
-		if p.rep != nil {
-			part.rep = p.rep[from:end]
-		}
-		if p.absent > 0 {
-			for _, i := range part.at {
-				if i < 0 {
-					part.absent++
-				}
-			}
-		}
-		if err := e.add(e.chunks[at], p.values, part); err != nil {
+	k, all := e.chunks[at], p.all
+	for from := 0; from < p.levels; {
+		part, rows := p.slice(from, k.leaf.maxDef)
+		present := part.levels - part.absent
+		k.addLevelled(p.values, all[:present], part, rows)
+		if err := e.endFullPage(k); err != nil {
 			return err
 		}
-		from = end
+		from, all = from+part.levels, all[present:]
 	}
 	return nil
 }
@@ -159,12 +152,12 @@ func counted(columns []*column, leaves int) []*column {
 // absentIn counts the rows of a leaf's page in which the column that is counted by it is null.
 func (l *layout) absentIn(at int, p *decodedPage) int {
 	c := l.counted[at]
-	if p.rep == nil || c == nil {
+	if p.rep == nil || p.absent == 0 || c == nil {
 		return p.absent
 	}
 	n := 0
 	for i, rep := range p.rep {
-		if at := p.at[i]; rep == 0 && at < 0 && definition(at) < int32(c.def) {
+		if rep == 0 && int(p.def[i]) < c.def {
 			n++
 		}
 	}
@@ -177,28 +170,38 @@ func (e *encoder) countAbsent(at, n int) {
 	}
 }
 
-// rows is how many the page has.
-func (p *decodedPage) rows() int {
-	if p.rep == nil {
-		return len(p.at)
+// rows is how many the entries are of.
+func (l *levelled) rows() int {
+	if l.rep == nil {
+		return l.levels
 	}
-	n := 0
-	for _, rep := range p.rep {
-		if rep == 0 {
-			n++
-		}
-	}
-	return n
+	return bytes.Count(l.rep, []byte{0})
 }
 
-// slice returns where the next slice ends that begins at an entry, and its number of rows.
-func (p *decodedPage) slice(from int) (end, rows int) {
-	if p.rep == nil {
-		end = min(from+sliceRows, len(p.at))
+// slice returns the entries of some rows that begin at an entry, and how many rows these are.
+func (l *levelled) slice(from, maxDef int) (part levelled, rows int) {
+	end, rows := l.end(from)
+	if part = *l; end-from == l.levels {
+		return part, rows
+	}
+	if part.levels = end - from; l.rep != nil {
+		part.rep = l.rep[from:end]
+	}
+	if l.absent > 0 {
+		part.def = l.def[from:end]
+		part.absent, _ = apart(part.def, maxDef)
+	}
+	return part, rows
+}
+
+// end returns where the entries of the next rows end, and how many rows these are.
+func (l *levelled) end(from int) (end, rows int) {
+	if l.rep == nil {
+		end = min(from+sliceRows, l.levels)
 		return end, end - from
 	}
-	for end = from; end < len(p.at); end++ {
-		if p.rep[end] != 0 {
+	for end = from; end < l.levels; end++ {
+		if l.rep[end] != 0 {
 			continue
 		}
 		if rows == sliceRows {

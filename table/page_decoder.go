@@ -16,10 +16,17 @@ import (
 )
 
 // decodedPage are the values of a data page as an Arrow array of the leaf's type without its nulls (texts perhaps in a
-// dictionary), and the page's entries in it. It is valid until the next page is decoded.
+// dictionary), and the page's levels. It is valid until the next page is decoded.
 type decodedPage struct {
 	values arrow.Array
-	at     []int32 // by level: an index of values, or absentAt
+	all    []int32 // indexes of values: all there are
+	levelled
+}
+
+// levelled are the levels of some entries of a leaf.
+type levelled struct {
+	levels int     // entries, absent ones included
+	def    []uint8 // nil when none is absent
 	rep    []uint8 // nil for leaves that are in no list
 	absent int
 }
@@ -34,7 +41,7 @@ type pageDecoder struct {
 	// Scratch, of a page.
 	body     []byte // decompressed
 	def, rep []uint8
-	at       []int32
+	all      []int32 // 0, 1, 2, …
 	offsets  []int32
 	ids      []uint32
 	aligned  []byte
@@ -60,7 +67,7 @@ func (d *pageDecoder) setDictionary(l *leaf, body []byte, n int) error {
 }
 
 func (d *pageDecoder) decode(l *leaf, body []byte, levels int, encoding format.Encoding) (*decodedPage, error) {
-	p := &decodedPage{}
+	p := &decodedPage{levelled: levelled{levels: levels}}
 	var err error
 	if l.maxRep > 0 {
 		if d.rep, body, err = takeLevels(d.rep[:0], body, l.maxRep, levels); err != nil {
@@ -68,33 +75,35 @@ func (d *pageDecoder) decode(l *leaf, body []byte, levels int, encoding format.E
 		}
 		p.rep = d.rep
 	}
-	d.at = d.at[:0]
-	present := int32(levels)
 	if l.maxDef > 0 {
 		if d.def, body, err = takeLevels(d.def[:0], body, l.maxDef, levels); err != nil {
 			return nil, err
 		}
-		present = 0
-		for _, def := range d.def {
-			switch {
-			case int(def) == l.maxDef:
-				d.at = append(d.at, present)
-				present++
-			case int(def) < l.maxDef:
-				d.at = append(d.at, absentAt(int(def)))
-				p.absent++
-			default:
-				return nil, errDamaged
-			}
+		var above int
+		if p.absent, above = apart(d.def, l.maxDef); above > 0 {
+			return nil, errDamaged
 		}
-	} else {
-		for i := range present {
-			d.at = append(d.at, i)
+		if p.absent > 0 {
+			p.def = d.def
 		}
 	}
-	p.at = d.at
-	p.values, err = d.values(l, body, int(present), encoding)
+	present := levels - p.absent
+	for len(d.all) < present {
+		d.all = append(d.all, int32(len(d.all)))
+	}
+	p.all = d.all[:present]
+	p.values, err = d.values(l, body, present, encoding)
 	return p, err
+}
+
+// apart counts the definition levels that are below one, and those that are above.
+func apart(def []uint8, from int) (below, above int) {
+	for _, d := range def { // without a branch, which would often go the wrong way
+		distance := int(d) - from
+		below += int(uint(distance) >> 63)
+		above += int(uint(-distance) >> 63)
+	}
+	return below, above
 }
 
 // takeLevels takes the levels off the front of a page of version 1.
