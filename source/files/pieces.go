@@ -127,7 +127,7 @@ func (p *piece) readLines(ctx context.Context, room *room, emit func(*source.Blo
 	}
 }
 
-// lookAhead is how many bytes at a time are read behind a piece, for the end of its last line.
+// lookAhead is how many bytes at a time are read in front of a piece's first line and behind its last one, for where that ends.
 const lookAhead = 16 << 10
 
 // lineRange is the lines that begin in front of to, in a file of which r reads from at on.
@@ -145,7 +145,7 @@ type lineRange struct {
 func (l *lineRange) Read(b []byte) (int, error) {
 	for !l.ended {
 		wanted := l.to - l.at
-		if wanted <= 0 {
+		if wanted <= 0 || l.inside {
 			wanted = lookAhead
 		}
 		begin := l.at
