@@ -55,7 +55,7 @@ var _ format.Decoder = (*Decoder)(nil)
 
 // New returns a decoder for the columns. An error tells all columns that can't be decoded, a line each.
 func New(columns []format.Column, options Options) (*Decoder, error) {
-	d := &Decoder{options: options, unknown: newUnknownFields()}
+	d := &Decoder{calendar: newCalendar(), options: options, unknown: newUnknownFields()}
 	var faults []string
 	for _, c := range columns {
 		if err := d.add(c); err != nil {

@@ -48,24 +48,31 @@ func FuzzNumber(f *testing.F) {
 	})
 }
 
-// FuzzInstant holds what is read of a timestamp in words against what is read of it by parts.
+// FuzzInstant holds what is read of a timestamp in words, behind another one, against what is read of it by parts.
 func FuzzInstant(f *testing.F) {
 	for _, seed := range []string{
 		"2024-05-01T10:40:00.125Z", "2024-05-01T10:40:00Z", "2024-05-01T10:40:00", "0001-01-01T00:00:00.000001Z", "9999-12-31T23:59:59.999999", "2024-02-30T00:00:00Z",
 		"2024-05-01T24:00:00Z", "2024-05-01T10:60:00Z", "2024-05-01T10:40:60Z", "2024-05-01T10:40:00.1234567Z", "2024-05-01T10:40:00.Z", "2024-05-01T1a:40:00Z",
+		"2024-05-01T10:40:59.999Z", "2024-05-01T10:40:60.000Z", "2024-05-01T10:40:0/.000Z", "2024-05-01T10:40:00.0:0Z", "2024-05-01T10:40:00,000Z", "2024-05-01T10:40.00.000Z", "2024-05-01T10:40:00.000z",
+		"2024-05-01T10:40:00.000\x80", "1970-01-01T00:00:07.000Z", "1969-12-31T23:59:59.999Z",
+		"\x00\x00\x00\x00\x00\x00\x00\x00\x00\x0010:40:00Z", "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x0010:40:00Z", "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00:00.000Z",
 	} {
-		f.Add(seed)
+		f.Add("", seed)
+		f.Add(seed, seed)
+		f.Add("2024-05-01T10:40:31.5Z", seed)
 	}
-	f.Fuzz(func(t *testing.T, text string) {
-		var fast, slow calendar
-		at, n := fast.usual(append([]byte(text+`"`), make([]byte, padding)...), 0)
-		if n == 0 {
-			return
-		}
-		text = text[:min(n-1, len(text))]
-		want, reason := slow.instant([]byte(text))
-		if reason != "" || at != want || n != len(text)+1 {
-			t.Errorf("%q: %v in %d bytes, want %v %s", text, at, n, want, reason)
+	f.Fuzz(func(t *testing.T, before, text string) {
+		fast, slow := newCalendar(), newCalendar()
+		for _, text := range []string{before, text} {
+			at, n := fast.usual(append([]byte(text+`"`), make([]byte, padding)...), 0)
+			if n == 0 {
+				continue
+			}
+			text = text[:min(n-1, len(text))]
+			want, reason := slow.instant([]byte(text))
+			if reason != "" || at != want || n != len(text)+1 {
+				t.Errorf("%q: %v in %d bytes, want %v %s", text, at, n, want, reason)
+			}
 		}
 	})
 }

@@ -41,7 +41,9 @@ type Inferrer struct {
 var _ format.Inferrer = (*Inferrer)(nil)
 
 // NewInferrer returns an inferrer that has seen nothing.
-func NewInferrer() *Inferrer { return &Inferrer{scanner: scanner{paired: true}} }
+func NewInferrer() *Inferrer {
+	return &Inferrer{scanner: scanner{paired: true}, calendar: newCalendar()}
+}
 
 // Infer learns from the block's records. Bad ones, those with a lone surrogate anywhere included, are counted and skipped; tombstones are skipped. It never fails.
 func (in *Inferrer) Infer(b *source.Block) error {

@@ -26,10 +26,21 @@ type instant struct {
 	zoned  bool
 }
 
-// calendar reads dates and timestamps. It remembers the last day, since neighbours mostly share it.
+// calendar reads dates and timestamps. It remembers the last day and the last minute, since neighbours mostly share them.
 type calendar struct {
-	head, tail uint64 // its text as two words: yyyy-MM-, and dd with a T behind it
+	head, tail uint64 // the day's text as two words: yyyy-MM-, and dd with a T behind it
 	days       int64
+
+	minuteHead, minuteTail uint64 // the minute's text: yyyy-MM-, ddTHH:mm
+	minute                 int64  // in microseconds since the epoch
+}
+
+// newCalendar returns a calendar that remembers the epoch: words of zeros would stand for texts of zero bytes.
+func newCalendar() calendar {
+	epoch := []byte("1970-01-01T00:00")
+	c := calendar{minuteHead: word(epoch, 0), minuteTail: word(epoch, 8)}
+	c.day(epoch[:10])
+	return c
 }
 
 // dayTail is what a calendar's tail has of a word: two digits and the T.
@@ -125,7 +136,13 @@ func (c *calendar) usual(buf []byte, p int) (at instant, n int) {
 	if len(buf)-p < most {
 		return at, 0
 	}
-	if word(buf, p) != c.head || word(buf, p+8)&dayTail != c.tail {
+	head, tail := word(buf, p), word(buf, p+8)
+	if head == c.minuteHead && tail == c.minuteTail && byteAt(buf, p+24) == '"' {
+		if of := milliseconds(word(buf, p+16)); of >= 0 {
+			return instant{micros: c.minute + 1000*of, zoned: true}, len(`yyyy-MM-ddTHH:mm:ss.SSSZ"`)
+		}
+	}
+	if head != c.head || tail&dayTail != c.tail {
 		if byteAt(buf, p+10) != 'T' || c.day(buf[p:p+10]) == noDay {
 			return at, 0
 		}
@@ -135,6 +152,7 @@ func (c *calendar) usual(buf []byte, p int) (at instant, n int) {
 		return at, 0
 	}
 	at.micros = (c.days*secondsPerDay + seconds) * microsPerSecond
+	c.minuteHead, c.minuteTail, c.minute = head, tail, at.micros-seconds%60*microsPerSecond
 	n = len("yyyy-MM-ddTHH:mm:ss")
 	if byteAt(buf, p+n) == '.' {
 		fraction, digits := leadingDigits(word(buf, p+n+1))
@@ -151,6 +169,19 @@ func (c *calendar) usual(buf []byte, p int) (at instant, n int) {
 		return at, 0
 	}
 	return at, n + 1
+}
+
+// milliseconds returns those of the minute of a time written as :ss.SSSZ, or a negative number for another text.
+func milliseconds(w uint64) int64 {
+	w ^= 0x5A3030302E30303A // ":00.000Z": leaves the digits' values, and zeros for the rest
+	if (w+lowBits*(0x80-10)|w)&highBits != 0 || w&0xFF000000FF0000FF != 0 {
+		return -1
+	}
+	s := w>>8&0xFF*10 + w>>16&0xFF
+	if s > 59 {
+		return -1
+	}
+	return int64(s*1000 + w>>32&0xFF*100 + w>>40&0xFF*10 + w>>48)
 }
 
 // clock returns the seconds of the day of a time written as HH:mm:ss, or a negative number for another text.
