@@ -15,6 +15,7 @@ const (
 	maxTexts     = 256
 	maxTextBytes = 255
 	textSlots    = 2 * maxTexts
+	longSlots    = 64
 	// fewTexts is how many texts may be new between two flushes however few the rows are.
 	fewTexts = 16
 )
@@ -26,6 +27,7 @@ type dictionary struct {
 	text    []byte               // all of them
 	offsets []int32              // in text; one more than there are
 	limit   int                  // of texts
+	long    [longSlots]int32     // one more than the number of a text of sixteen bytes or more, by the hash of the first sixteen; see longCoded
 	flushed int                  // texts of the last flush
 	data    *array.Data          // these, for Arrow
 }
@@ -93,7 +95,11 @@ func (w *dictionary) add(hash uint64, s textSlot, text []byte) int32 {
 	if w.slots == &noTexts {
 		w.slots = new([textSlots]textSlot)
 	}
-	s.asIs = len(text) < 16 && standsAsItIs(text)
+	asIs := standsAsItIs(text)
+	s.asIs = asIs && len(text) < 16
+	if asIs && len(text) >= 16 {
+		w.long[textHash(s.head, s.next)%longSlots] = s.number + 1
+	}
 	w.slots[hash%textSlots] = s
 	w.text = append(w.text, text...)
 	w.offsets = append(w.offsets, int32(len(w.text)))

@@ -144,7 +144,7 @@ func FuzzDictionary(f *testing.F) {
 
 // FuzzCoded holds what is read of a string by a column that knows texts against what is read of any string.
 func FuzzCoded(f *testing.F) {
-	for _, seed := range []string{`"`, `a"`, `a\b"`, `a\"`, "a\x00\"", "\xc3\xa9\"", "\xc3\"", `seven77"`, `eight888"`, `fifteen 5555555"`, `sixteen 66666666"`, `a longer one than that"`, `\u0061"`} {
+	for _, seed := range []string{`"`, `a"`, `a\b"`, `a\"`, "a\x00\"", "\xc3\xa9\"", "\xc3\"", `seven77"`, `eight888"`, `fifteen 5555555"`, `sixteen 66666666"`, `a longer one than that"`, `a longer one than that, and more"`, `a longer one than that\n"`, `a longer one than tha"`, `\u0061"`} {
 		f.Add("a,,a\\b,a\\,a\\\",a\x00,é,\xc3,seven77,eight888,fifteen 5555555,sixteen 66666666,a longer one than that", seed+`,"next":"a"`)
 	}
 	f.Fuzz(func(t *testing.T, known, text string) {

@@ -223,12 +223,25 @@ func (d *Decoder) coded(t *taker, p int) int {
 	head &= inHead ^ (inHead - 1)            // up to the quote, with it
 	next &= (inNext ^ (inNext - 1)) & none
 	c := t.col
-	slot := &c.dict.slots[textHash(head, next)%textSlots]
+	hash := textHash(head, next)
+	slot := &c.dict.slots[hash%textSlots]
 	if slot.head != head || slot.next != next || !slot.asIs {
-		return d.unusualText(t, p, p)
+		return d.longCoded(t, p, hash)
 	}
 	c.append32(uint32(slot.number))
 	return p + int(slot.size)
+}
+
+// longCoded is coded for a text that is not among the short ones: it looks for the long one that was new last with such a beginning.
+func (d *Decoder) longCoded(t *taker, p int, hash uint64) int {
+	if number := t.col.dict.long[hash%longSlots] - 1; number >= 0 {
+		text := t.col.dict.at(number)
+		if end := p + len(text); end < d.end && d.buf[end] == '"' && string(d.buf[p:end]) == string(text) {
+			t.col.append32(uint32(number))
+			return end + 1
+		}
+	}
+	return d.unusualText(t, p, p)
 }
 
 // spell makes the taker's column a plain one.
