@@ -9,9 +9,10 @@
 // tree go side by side, and everything that no node wants is checked against the grammar and skipped. Values end in
 // columns (column.go), which only Flush turns into Arrow.
 //
-// What records mostly are is read in words of eight bytes: what stands between two values (guess.go), strings of ASCII without escapes
-// (scan.go), numbers of few digits (short.go), timestamps (instant.go). Whatever these are not sure of is read byte by byte, by code
-// that knows all of the rules; the fuzzers hold the two against each other.
+// What records mostly are is read in words of eight bytes: what stands between two values (guess.go), numbers of few digits (short.go),
+// timestamps (instant.go), strings of which there are few (dictionary.go); other strings of ASCII without escapes are copied in larger
+// steps (copy.go). Whatever these are not sure of is read byte by byte, by code that knows all of the rules; the fuzzers hold the two
+// against each other.
 //
 // Invariants:
 //
