@@ -8,7 +8,7 @@ import (
 )
 
 // Cursor walks over the values of one leaf in one row group. Pages are not given back to parquet-go's pool, so that values
-// stay as they are until the next row group.
+// stay as they are until the next row group, but for those that are passed over.
 type Cursor struct {
 	file        *File
 	group, leaf int
@@ -51,6 +51,7 @@ func (c *Cursor) SkipPages(skip func(page parquet.Page) bool) (rows int64, err e
 			return rows, nil
 		}
 		rows += page.NumRows()
+		parquet.Release(page) // nobody has its values
 	}
 	return rows, nil
 }
