@@ -68,10 +68,10 @@ var errRejected = errors.New("bad record")
 func decodeBeside(decoders []format.Decoder, account *memory.Account, policy Policy, settle func(*run) error) *workers {
 	w := &workers{
 		ahead: account.ReadAhead(), runBytes: min(runBytes, account.Share()/runShare),
-		order: make(chan *run, len(decoders)), ended: make(chan struct{}), failed: make(chan struct{}),
+		order: make(chan *run, runsAhead*len(decoders)), ended: make(chan struct{}), failed: make(chan struct{}),
 	}
 	for _, d := range decoders {
-		lane := make(chan *run, 2)
+		lane := make(chan *run, runsAhead+1)
 		w.lanes = append(w.lanes, lane)
 		w.running.Go(func() {
 			for r := range lane {

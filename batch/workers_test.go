@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -257,5 +258,44 @@ func TestWorkersEndWhenTheContextDoes(t *testing.T) {
 	}
 	if account.Room() != 100 {
 		t.Errorf("there is room for %d bytes", account.Room())
+	}
+}
+
+func TestDecodersGoOnWhileTheWriterIsBusy(t *testing.T) {
+	for workers := range 3 {
+		workers++
+		synctest.Test(t, func(t *testing.T) {
+			const share = 64 << 10
+			decoders := make([]format.Decoder, workers)
+			for i := range decoders {
+				decoders[i] = newNumbers(arrowmemory.DefaultAllocator)
+			}
+			busy := make(chan struct{})
+			w := decodeBeside(decoders, memory.New(share).Open("decode", share), Skip, func(*run) error {
+				<-busy
+				return nil
+			})
+			var decoded atomic.Int64
+			taken := make(chan error)
+			go func() {
+				for range 2 * runsAhead * workers {
+					b := &source.Block{Values: [][]byte{[]byte("1")}, Positions: []int64{1}, Bytes: share / runShare, Free: func() { decoded.Add(1) }}
+					if err := w.take(t.Context(), b); err != nil {
+						taken <- err
+						return
+					}
+					b.Release()
+				}
+				taken <- nil
+			}()
+			synctest.Wait()
+			if n := decoded.Load(); n != int64(1+runsAhead*workers) {
+				t.Errorf("%d workers: %d runs are decoded while the writer has the first, want it and %d a worker", workers, n, runsAhead)
+			}
+			close(busy)
+			if err := errors.Join(<-taken, w.end()); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
