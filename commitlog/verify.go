@@ -19,8 +19,8 @@ type LogFault struct {
 }
 
 // Verify reads all of the log and hands what is wrong with it to fault: commits that are missing or damaged, log checkpoints
-// that are damaged or differ from the commits, a _last_checkpoint that leads astray. Commits that have been cleaned up before
-// a log checkpoint are no fault. It holds two states of the table at a time. Errors are ErrNoTable (wrapped), or the storage's.
+// that are damaged or differ from the commits, a _last_checkpoint that leads astray, commits that remove files which are not there or
+// add such as are. Commits that have been cleaned up before a log checkpoint are no fault. It holds two states of the table at a time. Errors are ErrNoTable (wrapped), or the storage's.
 func (l *Log) Verify(ctx context.Context, fault func(LogFault)) error {
 	e, err := l.list(ctx, 0)
 	if err != nil {
@@ -39,7 +39,11 @@ func (l *Log) Verify(ctx context.Context, fault func(LogFault)) error {
 			return err
 		}
 	}
-	return v.advance(ctx, e.newest())
+	if err := v.advance(ctx, e.newest()); err != nil {
+		return err
+	}
+	v.doubled(e.newest())
+	return nil
 }
 
 // verifyHint checks that what _last_checkpoint names is there: other engines refuse a table where it is not.
@@ -131,10 +135,12 @@ func (v *verifier) advance(ctx context.Context, to int64) error {
 		return nil
 	}
 	err := v.log.fetch(ctx, from, to, replay, func(p *parser) error {
-		if known != nil {
-			known.follow(p)
+		if known == nil {
+			return nil
 		}
-		return nil
+		odd := known.misfits(p)
+		known.follow(p)
+		return v.tell(ctx, p.commit.Version, odd)
 	})
 	var corrupt *CorruptError
 	if errors.As(err, &corrupt) {

@@ -23,6 +23,7 @@ func damaged() []string {
 		"kernel-rs-data/parquet_row_group_skipping", // has a log checkpoint of another table
 		"kernel-rs-data/parsed-stats",               // has statistics of a column that is not in the files
 		"kernel-rs-data/with_checkpoint_no_last_checkpoint",
+		"kernel-rs-data/table-with-cdf", // removes files that it never had
 		"kernel-rs-golden/checkpoint/delta",
 		"kernel-rs-golden/corrupted-last-checkpoint-kernel/delta",
 		"kernel-rs-golden/data-reader-absolute-paths-escaped-chars/delta",
