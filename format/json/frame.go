@@ -27,13 +27,13 @@ const (
 type FrameOptions struct {
 	Layout         Layout // LayoutAuto
 	MaxRecordBytes int    // 32 MiB; a longer record is a fault
-	BlockBytes     int    // about 1 MiB of the file behind one emit, unless a record is longer
+	BlockBytes     int    // about 256 KiB of the file behind one emit, unless a record is longer
 	BlockRecords   int    // 8192 records in one emit, at most
 }
 
 const (
 	defaultMaxRecordBytes = 32 << 20
-	defaultBlockBytes     = 1 << 20
+	defaultBlockBytes     = 256 << 10
 	defaultBlockRecords   = 8192
 	minBlockBytes         = 16
 
