@@ -63,7 +63,7 @@ func repeat(n int, record func(i int) string) *source.Block {
 // lines are records as a file has them, one behind another.
 func lines(records ...string) *source.Block {
 	b := block(records...)
-	memory := []byte(strings.Join(records, "\n") + "\n" + strings.Repeat("\x00", 16))
+	memory := []byte(strings.Join(records, "\n") + "\n" + strings.Repeat("\x00", 32))
 	at := 0
 	for i, r := range records {
 		b.Values[i] = memory[at : at+len(r)]

@@ -132,10 +132,6 @@ func (c *calendar) instant(text []byte) (instant, string) {
 // usual reads the text of a string at p of a scanner's buffer when it is written as nearly all are: yyyy-MM-ddTHH:mm:ss, up to six
 // digits of a fraction, Z or nothing. It returns how many bytes it takes with the closing quote, 0 for any other text.
 func (c *calendar) usual(buf []byte, p int) (at instant, n int) {
-	const most = len("yyyy-MM-ddTHH:mm:ss.") + 8 // eight digits are loaded at once
-	if len(buf)-p < most {
-		return at, 0
-	}
 	head, tail := word(buf, p), word(buf, p+8)
 	if head == c.minuteHead && tail == c.minuteTail && byteAt(buf, p+24) == '"' {
 		if of := milliseconds(word(buf, p+16)); of >= 0 {
