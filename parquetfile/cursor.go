@@ -18,7 +18,6 @@ type Cursor struct {
 	buffer []parquet.Value
 	at, n  int
 	ended  bool
-	bytes  int64 // of the strings read so far
 }
 
 const cursorValues = 1024
@@ -59,7 +58,7 @@ func (c *Cursor) SkipPages(skip func(page parquet.Page) bool) (rows int64, err e
 // page is the next one, nil at the end of the row group.
 func (c *Cursor) page() (parquet.Page, error) {
 	if c.pages == nil {
-		pages, err := c.file.pages(c.group, c.leaf)
+		pages, err := c.file.Pages(c.group, c.leaf)
 		if err != nil {
 			return nil, err
 		}
@@ -96,25 +95,8 @@ func (c *Cursor) Front() *parquet.Value { return &c.buffer[c.at] }
 func (c *Cursor) Next() parquet.Value {
 	v := c.buffer[c.at]
 	c.at++
-	if k := v.Kind(); k == parquet.ByteArray {
-		c.bytes += int64(len(v.ByteArray()))
-	}
 	return v
 }
-
-// SkipRow passes over the values of a row; the front must be the first of them.
-func (c *Cursor) SkipRow() error {
-	for first := true; ; first = false {
-		ok, err := c.Peek()
-		if err != nil || !ok || !first && c.Front().RepetitionLevel() == 0 {
-			return err
-		}
-		c.Next()
-	}
-}
-
-// Bytes is the length of the strings taken so far.
-func (c *Cursor) Bytes() int64 { return c.bytes }
 
 // Close lets go of the pages.
 func (c *Cursor) Close() error {

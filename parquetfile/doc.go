@@ -1,6 +1,6 @@
-// Package parquetfile opens Parquet files that anybody wrote, and walks over their columns value by value.
+// Package parquetfile opens Parquet files that anybody wrote, and walks over their columns page by page or value by value.
 //
-// Package table reads data files with it, package commitlog log checkpoints. It knows no Delta: what the values mean is
+// Package table reads data files with it, by pages, package commitlog log checkpoints, by values. It knows no Delta: what the values mean is
 // theirs to say.
 //
 // Invariants:

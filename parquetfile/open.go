@@ -44,8 +44,8 @@ func (f *File) Chunk(group, column int) (m *format.ColumnMetaData, start, size i
 	return m, start, size, nil
 }
 
-// pages begins in front of a column's pages in a row group.
-func (f *File) pages(group, column int) (parquet.Pages, error) {
+// Pages begins in front of a column's pages in a row group.
+func (f *File) Pages(group, column int) (parquet.Pages, error) {
 	if f.twin == nil {
 		return f.RowGroups()[group].ColumnChunks()[column].Pages(), nil
 	}

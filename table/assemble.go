@@ -2,305 +2,179 @@ package table
 
 import (
 	"errors"
-	"fmt"
 
+	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/parquet-go/parquet-go"
+	"github.com/apache/arrow/go/v17/arrow/bitutil"
+	"github.com/apache/arrow/go/v17/arrow/memory"
 
-	"github.com/sluicedata/sluice/parquetfile"
 	"github.com/sluicedata/sluice/schema"
 	"github.com/sluicedata/sluice/schema/variant"
 )
 
-// source is a column of the table as one file stores it: how to put its next value together from the leaves below.
-type source struct {
-	typ      *schema.Type
-	def      int                 // definition level when the value is there
-	itemDef  int                 // arrays and maps: definition level when they have an item
-	rep      int                 // arrays and maps: repetition level of the second item and later ones
-	outerRep int                 // repetition level of what is around
-	read     appendValue         // leaves
-	leaf     *parquetfile.Cursor // leaves
-	presence *parquetfile.Cursor // of any leaf below, whose levels tell whether the value is there; for a leaf itself
-	probe    bool                // presence belongs to no child: it is there for its levels alone
-	children []*source           // nil for what the file does not have
-	key      bool                // of a map, and so never null
-}
-
-// sources makes the cursors that a row group's leaves are read with.
-type sources struct {
-	file    *parquetfile.File
-	group   int
-	cursors map[int]*parquetfile.Cursor // by leaf
-}
-
-func (s *sources) cursor(leaf *parquet.Column) *parquetfile.Cursor {
-	c := s.cursors[leaf.Index()]
-	if c == nil {
-		c = s.file.Cursor(s.group, leaf.Index())
-		s.cursors[leaf.Index()] = c
-	}
-	return c
-}
-
-// column returns the source of a column of the type, nil when the file has none.
-func (s *sources) column(t *schema.Type, c *parquet.Column, outerRep int) (*source, error) {
-	if c == nil {
-		return nil, nil
-	}
-	if c.Repeated() && t.Kind == schema.Array {
-		// A repeated field that is no LIST: an array that is never null, of elements that are never null.
-		src := &source{typ: t, def: c.MaxDefinitionLevel() - 1, itemDef: c.MaxDefinitionLevel(), rep: c.MaxRepetitionLevel(), outerRep: outerRep}
-		return src, s.children(src, []*schema.Type{t.Elem}, []*parquet.Column{c}, c)
-	}
-	src := &source{typ: t, def: c.MaxDefinitionLevel(), outerRep: outerRep}
-	switch t.Kind {
-	case schema.Struct:
-		if c.Leaf() {
-			return nil, fmt.Errorf("column %s: the file stores %s where the table has %s", c.Name(), c.Type(), t)
-		}
-		types, columns := make([]*schema.Type, len(t.Fields)), make([]*parquet.Column, len(t.Fields))
-		for i, f := range t.Fields {
-			types[i], columns[i] = f.Type, fileColumn(c, &f)
-		}
-		return src, s.children(src, types, columns, c)
-	case schema.Array:
-		return src, s.list(src, c)
-	case schema.Map:
-		return src, s.mapping(src, c)
-	case schema.Variant:
-		return src, s.variant(src, c)
-	}
-	if !c.Leaf() {
-		return nil, fmt.Errorf("column %s: the file stores a group where the table has %s", c.Name(), t)
-	}
-	var err error
-	if src.read, err = leafReader(t, c); err != nil {
-		return nil, err
-	}
-	src.leaf = s.cursor(c)
-	src.presence = src.leaf
-	return src, nil
-}
-
-// list finds the repeated level and the element below it by the rules of Parquet's "LIST backward-compatibility".
-func (s *sources) list(src *source, c *parquet.Column) error {
-	if c.Leaf() || len(c.Columns()) != 1 || !c.Columns()[0].Repeated() {
-		return fmt.Errorf("column %s: the file stores no list where the table has %s", c.Name(), src.typ)
-	}
-	repeated := c.Columns()[0]
-	src.itemDef, src.rep = repeated.MaxDefinitionLevel(), repeated.MaxRepetitionLevel()
-	element := repeated
-	switch {
-	case repeated.Leaf(), len(repeated.Columns()) != 1, repeated.Name() == "array", repeated.Name() == c.Name()+"_tuple":
-		return s.items(src, src.typ.Elem, element)
-	default:
-		return s.items(src, src.typ.Elem, repeated.Columns()[0])
-	}
-}
-
-// items gives the array its element, which may be the repeated level itself.
-func (s *sources) items(src *source, t *schema.Type, element *parquet.Column) error {
-	return s.children(src, []*schema.Type{t}, []*parquet.Column{element}, element)
-}
-
-func (s *sources) mapping(src *source, c *parquet.Column) error {
-	if c.Leaf() || len(c.Columns()) != 1 || !c.Columns()[0].Repeated() || len(c.Columns()[0].Columns()) != 2 {
-		return fmt.Errorf("column %s: the file stores no map where the table has %s", c.Name(), src.typ)
-	}
-	entry := c.Columns()[0]
-	src.itemDef, src.rep = entry.MaxDefinitionLevel(), entry.MaxRepetitionLevel()
-	if err := s.children(src, []*schema.Type{src.typ.Key, src.typ.Elem}, entry.Columns(), entry); err != nil {
-		return err
-	}
-	src.children[0].key = true
-	return nil
-}
-
-// variant finds the two leaves of a variant (PROTOCOL.md, "Variant Data Type").
-func (s *sources) variant(src *source, c *parquet.Column) error {
-	metadata, value := c.Column("metadata"), c.Column("value")
-	switch {
-	case c.Column("typed_value") != nil:
-		return fmt.Errorf("column %s: the file stores shredded variants, which this version does not read; have the engine that wrote the file rewrite it with delta.enableVariantShredding=false", c.Name())
-	case c.Leaf() || metadata == nil || value == nil:
-		return fmt.Errorf("column %s: the file stores no variant where the table has one", c.Name())
-	}
-	return s.children(src, []*schema.Type{schema.Of(schema.Binary), schema.Of(schema.Binary)}, []*parquet.Column{metadata, value}, c)
-}
-
-// children makes the sources below, and finds a leaf whose levels tell of src itself.
-func (s *sources) children(src *source, types []*schema.Type, columns []*parquet.Column, within *parquet.Column) error {
-	outer := src.outerRep
-	if src.rep > 0 {
-		outer = src.rep
-	}
-	for i, t := range types {
-		child, err := s.inside(src, t, columns[i], outer)
-		if err != nil {
-			return err
-		}
-		src.children = append(src.children, child)
-		if child != nil && src.presence == nil {
-			src.presence = child.presence
-		}
-	}
-	if src.presence == nil {
-		leaf := within
-		for !leaf.Leaf() {
-			if len(leaf.Columns()) == 0 {
-				return fmt.Errorf("column %s: the file stores a group without columns", within.Name())
-			}
-			leaf = leaf.Columns()[0]
-		}
-		src.presence, src.probe = s.cursor(leaf), true
-	}
-	return nil
-}
-
-// inside makes a child. One that is its parent's repeated level must not be taken for an array of its own.
-func (s *sources) inside(src *source, t *schema.Type, c *parquet.Column, outer int) (*source, error) {
-	if c == nil || !c.Repeated() {
-		return s.column(t, c, outer)
-	}
-	if src.rep != c.MaxRepetitionLevel() {
-		return s.column(t, c, outer)
-	}
-	child := &source{typ: t, def: c.MaxDefinitionLevel(), outerRep: outer}
-	if t.Kind == schema.Struct && !c.Leaf() {
-		types, columns := make([]*schema.Type, len(t.Fields)), make([]*parquet.Column, len(t.Fields))
-		for i, f := range t.Fields {
-			types[i], columns[i] = f.Type, fileColumn(c, &f)
-		}
-		return child, s.children(child, types, columns, c)
-	}
-	if !c.Leaf() || t.Nested() {
-		return nil, fmt.Errorf("column %s: the file stores a list of another form than %s", c.Name(), t)
-	}
-	var err error
-	child.read, err = leafReader(t, c)
-	child.leaf = s.cursor(c)
-	child.presence = child.leaf
-	return child, err
-}
-
-// assemble puts the next value behind the others of the builder.
-func (src *source) assemble(b array.Builder) error {
-	if src == nil {
-		b.AppendNull()
-		return nil
-	}
-	ok, err := src.presence.Peek()
-	if err != nil {
-		return err
-	}
-	if !ok {
-		return fmt.Errorf("a column ends before the others")
-	}
-	front := src.presence.Front()
-	if front.DefinitionLevel() < src.def {
-		if src.key {
-			return fmt.Errorf("a map has a key that is null")
-		}
-		b.AppendNull()
-		return src.skip()
-	}
-	if src.read != nil {
-		return src.read(b, src.leaf.Next())
-	}
-	switch b := b.(type) {
-	case *array.StructBuilder:
-		return src.assembleStruct(b)
-	case *array.ExtensionBuilder:
-		return src.assembleVariant(b.StorageBuilder().(*array.StructBuilder))
-	case *array.MapBuilder:
-		b.Append(true)
-		return src.assembleItems(front, b.KeyBuilder(), b.ItemBuilder())
-	case *array.ListBuilder:
-		b.Append(true)
-		return src.assembleItems(front, b.ValueBuilder())
-	default:
-		return fmt.Errorf("a builder of type %s stands where %s is", b.Type(), src.typ)
-	}
-}
-
-func (src *source) assembleStruct(b *array.StructBuilder) error {
-	b.Append(true)
-	for i, child := range src.children {
-		if err := child.assemble(b.FieldBuilder(i)); err != nil {
-			return err
-		}
-	}
-	if src.probe {
-		return src.skipProbe()
-	}
-	return nil
-}
-
-// assembleVariant appends a variant that can be decoded.
-func (src *source) assembleVariant(b *array.StructBuilder) error {
-	if err := src.assembleStruct(b); err != nil {
-		return err
-	}
-	metadata, value := b.FieldBuilder(0).(*array.BinaryBuilder), b.FieldBuilder(1).(*array.BinaryBuilder)
-	last := b.Len() - 1
-	if metadata.IsNull(last) || value.IsNull(last) {
-		return errors.New("a variant has no metadata, or no value")
-	}
-	_, err := variant.Decode(metadata.Value(last), value.Value(last))
-	return err
-}
-
-func (src *source) assembleItems(front *parquet.Value, builders ...array.Builder) error {
-	if front.DefinitionLevel() < src.itemDef {
-		return src.skip()
-	}
-	for {
-		for i, child := range src.children {
-			if err := child.assemble(builders[i]); err != nil {
-				return err
-			}
-		}
-		if src.probe {
-			return src.skipProbe()
-		}
-		ok, err := src.presence.Peek()
-		if err != nil || !ok || src.presence.Front().RepetitionLevel() < src.rep {
-			return err
-		}
-	}
-}
-
-// skip takes the one value that each leaf has for a null or an empty list.
-func (src *source) skip() error {
+// assemble makes an array of so many slots of the entries that the leaves below have taken: the other direction of the Dremel paper's
+// striping, a whole column at a time. A slot is an entry at which a value of the column begins, or a null struct around it. Entries with
+// definition levels below within are none: a list around the column is empty or null there.
+func (src *source) assemble(slots, within int) (arrow.ArrayData, error) {
 	if src.leaf != nil {
-		src.leaf.Next()
-		return nil
+		return src.assembleLeaf(slots, within)
 	}
-	for _, child := range src.children {
-		if child == nil {
+	valid, n := src.presence.slots(src.outerRep, within, src.def)
+	if n != slots {
+		return nil, errDamaged
+	}
+	switch src.typ.Kind {
+	case schema.Struct:
+		return src.assembleStruct(slots, within, valid)
+	case schema.Variant:
+		return src.assembleVariant(slots, within, valid)
+	default:
+		return src.assembleItems(slots, within, valid)
+	}
+}
+
+// slots counts the slots of a column, and returns a bit for each: whether its value is there. Nil: all are.
+func (c *leafColumn) slots(outerRep, within, def int) (valid []byte, n int) {
+	valid = make([]byte, (c.entries+7)/8)
+	present := 0
+	for i := range c.entries {
+		if c.rep != nil && int(c.rep[i]) > outerRep || c.def != nil && int(c.def[i]) < within {
 			continue
 		}
-		if ok, err := child.presence.Peek(); err != nil || !ok {
-			return err
+		if c.def == nil || int(c.def[i]) >= def {
+			valid[n/8] |= 1 << (n % 8)
+			present++
 		}
-		if err := child.skip(); err != nil {
-			return err
-		}
+		n++
 	}
-	if src.probe {
-		return src.skipProbe()
+	if present == n {
+		return nil, n
 	}
-	return nil
+	return valid[:(n+7)/8], n
 }
 
-// skipProbe takes all that the probed leaf has for one value.
-func (src *source) skipProbe() error {
-	for first := true; ; first = false {
-		ok, err := src.presence.Peek()
-		if err != nil || !ok || !first && src.presence.Front().RepetitionLevel() <= src.outerRep {
-			return err
+func (src *source) assembleLeaf(slots, within int) (arrow.ArrayData, error) {
+	c := src.leaf
+	var valid []byte
+	if c.values.n < c.entries || c.entries != slots {
+		var n int
+		if valid, n = c.slots(src.outerRep, within, src.def); n != slots || slots-absentIn(valid, slots) != c.values.n {
+			return nil, errDamaged
 		}
-		src.presence.Next()
 	}
+	if src.key && c.values.n < slots {
+		return nil, errors.New("a map has a key that is null")
+	}
+	return c.values.array(slots, valid), nil
+}
+
+// absentIn is how many slots have no value.
+func absentIn(valid []byte, slots int) int {
+	if valid == nil {
+		return 0
+	}
+	return slots - bitutil.CountSetBits(valid, 0, slots)
+}
+
+// below makes the array of a child, nulls where the file has none of it.
+func (src *source) below(child int, t *schema.Type, slots, within int) (arrow.ArrayData, error) {
+	if src.children[child] == nil {
+		return nullArray(t, slots), nil
+	}
+	return src.children[child].assemble(slots, within)
+}
+
+func nullArray(t *schema.Type, slots int) arrow.ArrayData {
+	b := array.NewBuilder(memory.DefaultAllocator, t.ArrowType())
+	b.AppendNulls(slots)
+	return b.NewArray().Data()
+}
+
+func (src *source) assembleStruct(slots, within int, valid []byte) (arrow.ArrayData, error) {
+	fields := make([]arrow.ArrayData, len(src.typ.Fields))
+	for i, f := range src.typ.Fields {
+		var err error
+		if fields[i], err = src.below(i, f.Type, slots, within); err != nil {
+			return nil, err
+		}
+	}
+	t := arrow.StructOf(typed(src.typ, fields)...)
+	return array.NewData(t, slots, buffers(valid), fields, absentIn(valid, slots), 0), nil
+}
+
+// typed are a struct's fields with the types that their arrays have: texts may be in a dictionary.
+func typed(t *schema.Type, arrays []arrow.ArrayData) []arrow.Field {
+	fields := make([]arrow.Field, len(arrays))
+	for i, f := range t.Fields {
+		fields[i] = arrow.Field{Name: f.Name, Type: arrays[i].DataType(), Nullable: f.Nullable}
+	}
+	return fields
+}
+
+// assembleVariant makes an array of variants that can be decoded.
+func (src *source) assembleVariant(slots, within int, valid []byte) (arrow.ArrayData, error) {
+	var parts [2]arrow.ArrayData
+	for i := range parts {
+		var err error
+		if parts[i], err = src.children[i].assemble(slots, within); err != nil {
+			return nil, err
+		}
+	}
+	metadata, value := array.NewBinaryData(parts[0].(*array.Data)), array.NewBinaryData(parts[1].(*array.Data))
+	for i := range slots {
+		switch {
+		case valid != nil && !bitutil.BitIsSet(valid, i):
+			continue
+		case metadata.IsNull(i) || value.IsNull(i):
+			return nil, errors.New("a variant has no metadata, or no value")
+		}
+		if _, err := variant.Decode(metadata.Value(i), value.Value(i)); err != nil {
+			return nil, err
+		}
+	}
+	return array.NewData(src.typ.ArrowType(), slots, buffers(valid), parts[:], absentIn(valid, slots), 0), nil
+}
+
+// assembleItems makes an array of lists or maps.
+func (src *source) assembleItems(slots, within int, valid []byte) (arrow.ArrayData, error) {
+	starts := src.starts(slots, within)
+	n := int(starts[slots])
+	all := buffers(valid, arrow.Int32Traits.CastToBytes(starts))
+	if src.typ.Kind == schema.Array {
+		items, err := src.below(0, src.typ.Elem, n, src.itemDef)
+		if err != nil {
+			return nil, err
+		}
+		t := arrow.ListOfField(arrow.Field{Name: "element", Type: items.DataType(), Nullable: src.typ.ContainsNull})
+		return array.NewData(t, slots, all, []arrow.ArrayData{items}, absentIn(valid, slots), 0), nil
+	}
+	keys, err := src.below(0, src.typ.Key, n, src.itemDef)
+	if err != nil {
+		return nil, err
+	}
+	values, err := src.below(1, src.typ.Elem, n, src.itemDef)
+	if err != nil {
+		return nil, err
+	}
+	t := arrow.MapOf(keys.DataType(), values.DataType())
+	t.SetItemNullable(src.typ.ContainsNull)
+	entries := array.NewData(t.Elem(), n, buffers(nil), []arrow.ArrayData{keys, values}, 0, 0)
+	return array.NewData(t, slots, all, []arrow.ArrayData{entries}, absentIn(valid, slots), 0), nil
+}
+
+// starts is where the items of each list start, and behind it where those of the last end.
+func (src *source) starts(slots, within int) []int32 {
+	c := src.presence
+	starts := make([]int32, 0, slots+1)
+	items := int32(0)
+	for i, rep := range c.rep {
+		def := int(c.def[i])
+		if int(rep) <= src.outerRep && def >= within {
+			starts = append(starts, items)
+		}
+		if int(rep) <= src.rep && def >= src.itemDef {
+			items++
+		}
+	}
+	return append(starts, items)
 }

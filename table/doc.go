@@ -5,7 +5,9 @@
 // way in; a partition is one combination of values of the table's partition columns; a part is one data file being
 // written. Rows come and go as Arrow records in the types of package schema. From a record to pages the way is bind.go
 // (which array is which column), levels.go (entries with their levels), page_values.go and texts.go (values as they are
-// encoded), chunk.go (pages) and encoder.go (one Parquet file); from pages to a record it is leaf_reader.go and assemble.go.
+// encoded), chunk.go (pages) and encoder.go (one Parquet file); from pages to
+// a record it is source_columns.go (which leaf of the file is which column), leaf_column.go (rows of a leaf), leaf_reader.go and leaf_values.go (its
+// values) and assemble.go.
 //
 // Invariants:
 //

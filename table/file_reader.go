@@ -23,12 +23,13 @@ const (
 // fileReader hands out the rows of one data file as records of the schema, in order. Columns that the file does not have are
 // null; those in constants have one value in all rows.
 type fileReader struct {
-	store     storage.Store
-	key       string
-	schema    *schema.Type
-	constants map[string]Value
-	deleted   func(rows int64) (deletionVector, error) // nil when none of the file's rows have been
-	fn        func(arrow.Record) error
+	store        storage.Store
+	key          string
+	schema       *schema.Type
+	constants    map[string]Value
+	deleted      func(rows int64) (deletionVector, error) // nil when none of the file's rows have been
+	dictionaries bool                                     // texts that the file has in a dictionary may be in one in the records
+	fn           func(arrow.Record) error
 }
 
 func (f *fileReader) read(ctx context.Context) (err error) {
@@ -66,23 +67,19 @@ type groupReader struct {
 	rows   int64 // still to be read
 	vector deletionVector
 
-	cursors map[int]*parquetfile.Cursor
-	sources []*source
-	builder *array.RecordBuilder
+	leaves  []*leafColumn
+	sources []*source // by field of the schema; nil for what the file does not have
 }
 
 func (r *groupReader) read(ctx context.Context, file *parquetfile.File) (err error) {
-	r.cursors = make(map[int]*parquetfile.Cursor)
 	defer func() {
-		for _, c := range r.cursors {
-			err = errors.Join(err, c.Close())
+		for _, c := range r.leaves {
+			err = errors.Join(err, c.close())
 		}
 	}()
 	if err := r.open(file); err != nil {
 		return fmt.Errorf("read %s, row group %d: %w", r.key, r.group, err)
 	}
-	r.builder = array.NewRecordBuilder(memory.DefaultAllocator, r.schema.ArrowSchema())
-	defer r.builder.Release()
 	for r.rows > 0 {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -101,7 +98,7 @@ func (r *groupReader) open(file *parquetfile.File) (err error) {
 	if lacksIDs(r.schema, root) {
 		return errors.New("the table knows its columns by field ids, and the file has none; have the engine that wrote the file rewrite it")
 	}
-	s := &sources{file: file, group: r.group, cursors: r.cursors}
+	s := &sources{file: file, group: r.group, dictionaries: r.dictionaries, byIndex: make(map[int]*leafColumn)}
 	for _, f := range r.schema.Fields {
 		var src *source
 		if _, constant := r.constants[f.Name]; !constant {
@@ -111,33 +108,15 @@ func (r *groupReader) open(file *parquetfile.File) (err error) {
 		}
 		r.sources = append(r.sources, src)
 	}
+	r.leaves = s.leaves
 	return nil
 }
 
 // batch reads and hands out one record.
 func (r *groupReader) batch() error {
-	before := r.stringBytes()
-	for n := int64(0); r.rows > 0 && n < batchRows; {
-		step := r.vector.run(r.at, min(r.rows, stepRows))
-		var err error
-		if r.vector.has(r.at) {
-			err = r.skip(step)
-		} else {
-			err = r.step(int(step))
-			n += step
-		}
-		if err != nil {
-			return fmt.Errorf("read %s, row group %d: %w", r.key, r.group, err)
-		}
-		r.rows -= step
-		r.at += step
-		if r.stringBytes()-before > batchBytes {
-			break
-		}
-	}
-	record, err := r.record()
+	record, err := r.next()
 	if err != nil {
-		return err
+		return fmt.Errorf("read %s, row group %d: %w", r.key, r.group, err)
 	}
 	defer record.Release()
 	if record.NumRows() == 0 {
@@ -146,55 +125,64 @@ func (r *groupReader) batch() error {
 	return r.fn(record)
 }
 
-// record takes the rows out of the builder.
-func (r *groupReader) record() (record arrow.Record, err error) {
+// next reads the rows of the next record.
+func (r *groupReader) next() (record arrow.Record, err error) {
 	defer parquetfile.Recover(&err)
-	return r.builder.NewRecord(), nil
+	for _, c := range r.leaves {
+		c.begin()
+	}
+	n := int64(0)
+	for r.rows > 0 && n < batchRows && r.textBytes() <= batchBytes {
+		step := r.vector.run(r.at, min(r.rows, stepRows))
+		pass := (*leafColumn).take
+		if r.vector.has(r.at) {
+			pass = (*leafColumn).skip
+		} else {
+			n += step
+		}
+		for _, c := range r.leaves {
+			if err := pass(c, int(step)); err != nil {
+				return nil, err
+			}
+		}
+		r.rows -= step
+		r.at += step
+	}
+	return r.record(int(n))
 }
 
-// stringBytes is how much the strings read so far take.
-func (r *groupReader) stringBytes() int64 {
+// textBytes is how much the texts read so far take.
+func (r *groupReader) textBytes() int64 {
 	var n int64
-	for _, c := range r.cursors {
-		n += c.Bytes()
+	for _, c := range r.leaves {
+		n += c.values.bytes()
 	}
 	return n
 }
 
-// step reads n rows of each column.
-func (r *groupReader) step(n int) (err error) {
-	defer parquetfile.Recover(&err)
+// record makes a record of the rows that the leaves have taken.
+func (r *groupReader) record(rows int) (arrow.Record, error) {
+	arrays, columns := make([]arrow.ArrayData, len(r.sources)), make([]arrow.Array, len(r.sources))
 	for i, f := range r.schema.Fields {
-		b := r.builder.Field(i)
-		if v, constant := r.constants[f.Name]; constant {
-			appendConstant(b, v, n)
-			continue
+		var err error
+		if arrays[i], err = r.column(i, &f, rows); err != nil {
+			return nil, fmt.Errorf("column %s: %w", f.Name, err)
 		}
-		src := r.sources[i]
-		if src == nil {
-			b.AppendNulls(n)
-			continue
-		}
-		for range n {
-			if err := src.assemble(b); err != nil {
-				return fmt.Errorf("column %s: %w", f.Name, err)
-			}
-		}
+		columns[i] = array.MakeFromData(arrays[i])
 	}
-	return nil
+	return array.NewRecord(arrow.NewSchema(typed(r.schema, arrays), nil), columns, int64(rows)), nil
 }
 
-// skip passes n rows over in each column.
-func (r *groupReader) skip(n int64) (err error) {
-	defer parquetfile.Recover(&err)
-	for _, c := range r.cursors {
-		for range n {
-			if err := c.SkipRow(); err != nil {
-				return err
-			}
-		}
+func (r *groupReader) column(at int, f *schema.Field, rows int) (arrow.ArrayData, error) {
+	if v, constant := r.constants[f.Name]; constant {
+		b := array.NewBuilder(memory.DefaultAllocator, f.Type.ArrowType())
+		appendConstant(b, v, rows)
+		return b.NewArray().Data(), nil
 	}
-	return nil
+	if r.sources[at] == nil {
+		return nullArray(f.Type, rows), nil
+	}
+	return r.sources[at].assemble(rows, 0)
 }
 
 // appendConstant appends a partition's value n times.

@@ -194,6 +194,8 @@ func cellText(a arrow.Array, i int) string {
 	switch a := a.(type) {
 	case *array.Null: // IsNull does not know
 		return "null"
+	case *array.Dictionary:
+		return cellText(a.Dictionary(), a.GetValueIndex(i))
 	case *array.Float32:
 		return fmt.Sprintf("f%x", math.Float32bits(a.Value(i)))
 	case *array.Float64:

@@ -104,6 +104,7 @@ func (r *Rewrite) copy(ctx context.Context, f *File) error {
 			return err
 		}
 	}
+	rows.dictionaries = true
 	return rows.read(ctx)
 }
 
