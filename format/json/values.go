@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"math"
+	"math/bits"
 
 	"github.com/sluicedata/sluice/schema"
 )
@@ -229,7 +230,8 @@ func (d *Decoder) coded(t *taker, p int) int {
 		return d.longCoded(t, p, hash)
 	}
 	c.append32(uint32(slot.number))
-	return p + int(slot.size)
+	// Not by the slot's size: the next value need not wait until the slot is there.
+	return p + bits.TrailingZeros64(inHead|inNext&none)>>3 + 8&int(none) + 1
 }
 
 // longCoded is coded for a text that is not among the short ones: it looks for the long one that was new last with such a beginning.
