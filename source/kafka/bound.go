@@ -15,7 +15,17 @@ func (s *Source) Bound(ctx context.Context) error {
 	for p, b := range v.bounds {
 		s.ends[p] = b.end(s.cfg.Isolation)
 	}
+	s.bounded = v
 	return nil
+}
+
+// look is a new view, or that of Bound for the call of Next that follows on it: a run that begins asks once.
+func (s *Source) look(ctx context.Context) (*view, error) {
+	if v := s.bounded; v != nil {
+		s.bounded = nil
+		return v, nil
+	}
+	return s.view(ctx)
 }
 
 // bound cuts a draft at the ends that Bound fixed.

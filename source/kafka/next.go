@@ -17,7 +17,7 @@ import (
 //
 // Errors: *RecreatedError, *DataLostError, *TruncatedError, *DeletedError, *MissingError.
 func (s *Source) Next(ctx context.Context, limits source.Limits) (source.Planned, error) {
-	v, err := s.view(ctx)
+	v, err := s.look(ctx)
 	if err != nil {
 		return source.Planned{}, err
 	}

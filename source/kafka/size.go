@@ -8,6 +8,8 @@ import (
 const (
 	guessedSize = 1024     // bytes per offset, when nothing is known
 	sampleBytes = 64 << 10 // of a probe; the broker sends at least one whole batch
+	// probesAtOnce bounds what probes hold in memory.
+	probesAtOnce = 16
 	// sizeWindow is about how many bytes the average looks back on.
 	sizeWindow = 16 << 20
 )
@@ -54,23 +56,34 @@ func (s *sizes) of(p partition) (float64, bool) {
 	return max(known.bytes/known.offsets, 1), true
 }
 
-// probe fetches a little of each partition of which no size is known yet, so that a first plan keeps its byte limit. A
-// partition that can't be read keeps the guess: Read will say why.
+// probe fetches a little of each partition of which no size is known yet, several at a time, so that a first plan keeps its byte
+// limit.
 func (s *Source) probe(ctx context.Context, v *view, parts []*planPart) {
+	var running sync.WaitGroup
+	slots := make(chan struct{}, probesAtOnce)
 	for _, p := range parts {
 		if _, known := s.sizes.of(p.partition); known || p.available() == 0 {
 			continue
 		}
-		info := v.topics[p.partition.topic]
-		req := fetchRequest{
-			partition: p.partition, topicID: info.rawID, offset: p.from,
-			end: p.end, level: s.cfg.Isolation, maxBytes: sampleBytes, maxPartitionBytes: sampleBytes,
-		}
-		got, err := s.cluster.fetch(ctx, info.leaders[p.partition.number], req)
-		if err != nil || got.next <= p.from {
-			continue
-		}
-		s.sizes.observe(p.partition, got.records.bytes, got.next-p.from)
-		s.cluster.recycle(got.records)
+		slots <- struct{}{}
+		running.Go(func() {
+			s.probePartition(ctx, v.topics[p.partition.topic], p)
+			<-slots
+		})
 	}
+	running.Wait()
+}
+
+// probePartition leaves the guess to a partition that can't be read: Read will say why.
+func (s *Source) probePartition(ctx context.Context, info *topicInfo, p *planPart) {
+	req := fetchRequest{
+		partition: p.partition, topicID: info.rawID, offset: p.from,
+		end: p.end, level: s.cfg.Isolation, maxBytes: sampleBytes, maxPartitionBytes: sampleBytes,
+	}
+	got, err := s.cluster.fetch(ctx, info.leaders[p.partition.number], req)
+	if err != nil || got.next <= p.from {
+		return
+	}
+	s.sizes.observe(p.partition, got.records.bytes, got.next-p.from)
+	s.cluster.recycle(got.records)
 }

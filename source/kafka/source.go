@@ -40,6 +40,7 @@ type Source struct {
 	noted    map[string]bool     // notices of Next that were given
 	unpinned bool                // the positions hold what no recorded plan holds yet
 	ends     map[partition]int64 // where Bound stops Next; nil: nowhere
+	bounded  *view               // what Bound saw, for the next call of Next; nil: it asks
 
 	mu        sync.Mutex // guards what Lag shares with the rest
 	positions positions

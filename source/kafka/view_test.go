@@ -10,6 +10,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/sluicedata/sluice/internal/kafkatest"
+	"github.com/sluicedata/sluice/source"
 )
 
 // written closes a channel once so many requests have been sent.
@@ -27,12 +28,11 @@ func (w *written) OnBrokerWrite(_ kgo.BrokerMetadata, key int16, _ int, _, _ tim
 	}
 }
 
-// TestBoundsAreAskedForAtOnce: the broker answers none of the three questions before all of them are on their way.
-func TestBoundsAreAskedForAtOnce(t *testing.T) {
-	c := kafkatest.Fake(t)
-	topic := c.Topic(t, 2)
-	w := &written{key: int16(kmsg.ListOffsets), all: make(chan struct{})}
-	w.more.Store(3)
+// holdBack has the broker answer no request of a kind before so many of them are on their way from a client with the hook.
+func holdBack(t *testing.T, c *kafkatest.Cluster, key kmsg.Key, requests int64) kgo.Hook {
+	t.Helper()
+	w := &written{key: int16(key), all: make(chan struct{})}
+	w.more.Store(requests)
 	c.Kfake.ControlKey(w.key, func(kmsg.Request) (kmsg.Response, error, bool) {
 		c.Kfake.KeepControl()
 		c.Kfake.SleepControl(func() {
@@ -43,11 +43,64 @@ func TestBoundsAreAskedForAtOnce(t *testing.T) {
 		})
 		return nil, nil, false
 	})
+	return w
+}
+
+func TestBoundsAreAskedForAtOnce(t *testing.T) {
+	c := kafkatest.Fake(t)
+	topic := c.Topic(t, 2)
+	client := c.Client(t, kgo.WithHooks(holdBack(t, c, kmsg.ListOffsets, 3)))
 	cfg := Config{Brokers: c.Addrs, Topics: []string{topic}}.withDefaults()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if _, err := newCluster(c.Client(t, kgo.WithHooks(w)), cfg).look(ctx, cfg.Topics, &patience{}); err != nil {
+	if _, err := newCluster(client, cfg).look(ctx, cfg.Topics, &patience{}); err != nil {
 		t.Fatal(err)
+	}
+}
+
+func TestSizesOfPartitionsAreProbedAtOnce(t *testing.T) {
+	const partitions = 4
+	c := kafkatest.Fake(t)
+	topic := c.Topic(t, partitions)
+	for n := range int32(partitions) {
+		c.Produce(t, topic, n, kafkatest.Records("v", 10)...)
+	}
+	s := begin(t, c, nil, topic).source
+	s.cluster.client = c.Client(t, kgo.WithHooks(holdBack(t, c, kmsg.Fetch, partitions)))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if _, err := s.Next(ctx, source.Limits{MaxBytes: 1 << 20}); err != nil {
+		t.Fatal(err)
+	}
+	for n := range int32(partitions) {
+		if _, known := s.sizes.of(partition{topic, n}); !known {
+			t.Errorf("no size of partition %d", n)
+		}
+	}
+}
+
+func TestRunThatBeginsLooksOnce(t *testing.T) {
+	c := kafkatest.Fake(t)
+	topic := c.Topic(t, 1)
+	c.Produce(t, topic, 0, kafkatest.Records("v", 3)...)
+	var asked atomic.Int64
+	c.Kfake.ControlKey(int16(kmsg.ListOffsets), func(kmsg.Request) (kmsg.Response, error, bool) {
+		c.Kfake.KeepControl()
+		asked.Add(1)
+		return nil, nil, false
+	})
+	p := begin(t, c, nil, topic)
+	if err := p.source.Bound(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for look := range int64(2) {
+		planned, err := p.source.Next(t.Context(), source.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if planned.Records != 3 || asked.Load() != 3*(look+1) {
+			t.Errorf("look %d: %d records, after %d questions for offsets", look, planned.Records, asked.Load())
+		}
 	}
 }
 
