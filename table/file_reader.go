@@ -42,6 +42,11 @@ func (f *fileReader) read(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("read %s: %w", f.key, err)
 	}
+	return f.readFile(ctx, file)
+}
+
+// readFile reads the file when it is open.
+func (f *fileReader) readFile(ctx context.Context, file *parquetfile.File) (err error) {
 	var deleted deletionVector
 	if f.deleted != nil {
 		if deleted, err = f.deleted(file.NumRows()); err != nil {
@@ -129,7 +134,7 @@ func (r *groupReader) batch() error {
 func (r *groupReader) next() (record arrow.Record, err error) {
 	defer parquetfile.Recover(&err)
 	for _, c := range r.leaves {
-		c.begin()
+		c.begin(int(min(r.rows, batchRows)))
 	}
 	n := int64(0)
 	for r.rows > 0 && n < batchRows && r.textBytes() <= batchBytes {

@@ -164,8 +164,8 @@ func (c *leafColumn) unindex() error {
 	if c.values.indexed == nil {
 		return nil
 	}
-	ids := slices.Clone(arrow.Int32Traits.CastFromBytes(c.values.fixed))
-	c.values.begin()
+	ids := arrow.Int32Traits.CastFromBytes(c.values.fixed)
+	c.values.begin(len(ids))
 	return c.values.pick(&c.dict.values, ids)
 }
 
@@ -243,10 +243,10 @@ func (c *leafColumn) refer(d parquet.Dictionary, ids []int32) error {
 	return nil
 }
 
-// begin lets go of the rows that have been taken.
-func (c *leafColumn) begin() {
+// begin lets go of the rows that have been taken. About so many come.
+func (c *leafColumn) begin(rows int) {
 	c.entries, c.def, c.rep = 0, c.def[:0], c.rep[:0]
-	c.values.begin()
+	c.values.begin(rows)
 }
 
 func (c *leafColumn) close() error {

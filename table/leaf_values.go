@@ -47,11 +47,11 @@ func arrowWidth(k schema.Kind) int {
 	}
 }
 
-// begin makes room for about as many values as there were before, and leaves those to the array that has been made of them.
-func (v *leafValues) begin() {
-	v.fixed = make([]byte, 0, len(v.fixed))
+// begin makes room for about so many values, and leaves those before to the array that has been made of them.
+func (v *leafValues) begin(n int) {
+	v.fixed = make([]byte, 0, n*v.width)
 	if v.width == 0 {
-		v.offsets, v.texts = make([]int32, 0, len(v.offsets)), make([]byte, 0, len(v.texts))
+		v.offsets, v.texts = make([]int32, 0, n), make([]byte, 0, len(v.texts))
 	}
 	v.n, v.indexed = 0, nil
 }
@@ -97,6 +97,7 @@ func (v *leafValues) appendTexts(page encoding.Values, from, to int) error {
 	}
 	shift := int32(len(v.texts)) - int32(first)
 	v.texts = append(v.texts, bytes[first:last]...)
+	v.offsets = slices.Grow(v.offsets, to-from)
 	before := first
 	for _, end := range offsets[from+1 : to+1] {
 		if end < before {
@@ -113,11 +114,7 @@ func (v *leafValues) appendTexts(page encoding.Values, from, to int) error {
 func (v *leafValues) pick(others *leafValues, indexes []int32) error {
 	switch v.width {
 	case 0:
-		for _, i := range indexes {
-			if err := v.appendText(others.text(i)); err != nil {
-				return err
-			}
-		}
+		return v.pickTexts(others, indexes)
 	case 4:
 		pickNumbers[int32](v, others, indexes)
 	case 8:
@@ -131,6 +128,29 @@ func (v *leafValues) pick(others *leafValues, indexes []int32) error {
 	return nil
 }
 
+// pickTexts copies texts that are one behind the other at once: so they are in a dictionary of texts that are all different.
+func (v *leafValues) pickTexts(others *leafValues, indexes []int32) error {
+	for len(indexes) > 0 {
+		first := indexes[0]
+		n := 1
+		for n < len(indexes) && indexes[n] == first+int32(n) {
+			n++
+		}
+		start, end := others.start(first), others.offsets[int(first)+n-1]
+		if int(end-start) > math.MaxInt32-len(v.texts) {
+			return errLongTexts
+		}
+		shift := int32(len(v.texts)) - start
+		v.texts = append(v.texts, others.texts[start:end]...)
+		for _, end := range others.offsets[first:][:n] {
+			v.offsets = append(v.offsets, end+shift)
+		}
+		indexes = indexes[n:]
+	}
+	v.n = len(v.offsets)
+	return nil
+}
+
 func pickNumbers[T int32 | int64](v, others *leafValues, indexes []int32) {
 	from := unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(others.fixed))), others.n)
 	to := grow[T](v, len(indexes))
@@ -139,12 +159,12 @@ func pickNumbers[T int32 | int64](v, others *leafValues, indexes []int32) {
 	}
 }
 
-func (v *leafValues) text(i int32) []byte {
-	start := int32(0)
-	if i > 0 {
-		start = v.offsets[i-1]
+// start is where a text starts.
+func (v *leafValues) start(i int32) int32 {
+	if i == 0 {
+		return 0
 	}
-	return v.texts[start:v.offsets[i]]
+	return v.offsets[i-1]
 }
 
 // bytes is what the texts take, or would without a dictionary.

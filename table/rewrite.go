@@ -91,35 +91,28 @@ func (r *Rewrite) checkPartition(f *File) error {
 
 func equalTexts(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }
 
-// copy writes a file's rows: page by page if it can be, else, and if some of them have been deleted, row by row.
-func (r *Rewrite) copy(ctx context.Context, f *File) error {
+// copy writes a file's rows: page by page if it can be, else, and if some of them have been deleted, column by column.
+func (r *Rewrite) copy(ctx context.Context, f *File) (err error) {
 	rows, err := r.snapshot.reader(ctx, f, r.stored, func(rows arrow.Record) error {
 		return r.writer.writeTo(ctx, r.partition, rows)
 	})
 	if err != nil {
 		return err
 	}
-	if f.deleted == nil {
-		if copied, err := r.copyPages(ctx, rows.key); copied || err != nil {
-			return err
-		}
-	}
-	rows.dictionaries = true
-	return rows.read(ctx)
-}
-
-// copyPages writes a file's pages, if they can be taken over.
-func (r *Rewrite) copyPages(ctx context.Context, key string) (copied bool, err error) {
-	object, err := r.table.store.Open(ctx, key)
+	object, err := r.table.store.Open(ctx, rows.key)
 	if err != nil {
-		return false, err
+		return err
 	}
 	defer func() { err = errors.Join(err, object.Close()) }()
 	source, err := openSource(r.writer.layout, object, &r.buffer)
-	if err != nil || source == nil {
-		return false, err
+	if err != nil {
+		return err
 	}
-	return true, r.writer.join(ctx, r.partition, source)
+	if source.joins && f.deleted == nil {
+		return r.writer.join(ctx, r.partition, source)
+	}
+	rows.dictionaries = true
+	return rows.readFile(ctx, source.file)
 }
 
 // writeTo writes a record's rows into a partition's file.

@@ -173,7 +173,7 @@ func largePages(t *testing.T, store *memStore, s *schema.Type, properties map[st
 	)
 	for _, key := range store.dataKeys() {
 		f, err := openSource(layout, memObject{bytes.NewReader(store.objects[key])}, &buffer)
-		if err != nil || f == nil {
+		if err != nil || !f.joins {
 			t.Fatal(f, err)
 		}
 		for i, l := range layout.leaves {
@@ -354,7 +354,7 @@ func TestDamagedFilesAreNotRewritten(t *testing.T) {
 			bad[r.IntN(len(bad))] = byte(r.IntN(256))
 		}
 		f, err := openSource(layout, memObject{bytes.NewReader(bad)}, &buffer)
-		if err != nil || f == nil {
+		if err != nil || !f.joins {
 			continue
 		}
 		e := newEncoder(layout, filePageBytes, &workspace{})

@@ -132,6 +132,36 @@ func TestColumnsHoldTheRowsThatWereWritten(t *testing.T) {
 	}
 }
 
+// TestDamagedColumnsAreReadOrRefused changes some bytes of a file.
+func TestDamagedColumnsAreReadOrRefused(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 8))
+	s := parseSchema(t, shapesDDL)
+	good := shapesFile(t, r)
+	for range 500 {
+		bad := bytes.Clone(good)
+		for range 1 + r.IntN(3) {
+			bad[r.IntN(len(bad))] = byte(r.IntN(256))
+		}
+		_, _ = columnTexts(t.Context(), bad, s, nil, r.IntN(2) > 0)
+	}
+}
+
+// FuzzColumns holds that a file that is damaged is read as another one, or refused.
+func FuzzColumns(f *testing.F) {
+	s := parseSchema(f, shapesDDL)
+	f.Add(shapesFile(f, rand.New(rand.NewPCG(9, 9))))
+	f.Fuzz(func(t *testing.T, body []byte) { _, _ = columnTexts(t.Context(), body, s, nil, true) })
+}
+
+func shapesFile(t testing.TB, r *rand.Rand) []byte {
+	t.Helper()
+	var file bytes.Buffer
+	if err := parquet.Write(&file, shapesOf(r, 30), parquet.PageBufferSize(200)); err != nil {
+		t.Fatal(err)
+	}
+	return file.Bytes()
+}
+
 func shapeTexts(t *testing.T, s *schema.Type, rows []shapes) []string {
 	t.Helper()
 	b, err := json.Marshal(rows)

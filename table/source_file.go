@@ -20,18 +20,18 @@ const engineName = "sluice"
 // wholeBytes is how large a file may be that is read in one request.
 const wholeBytes = 8 << 20
 
-// sourceFile is a data file whose pages can become those of another: each leaf of the layout is in it, of the same type and
-// levels, in pages of version 1 whose encodings are known here. Not safe for concurrent use.
+// sourceFile is a data file that is rewritten. Its pages can become those of another if each leaf of the layout is in it, of the same type
+// and levels, in pages of version 1 whose encodings are known here. Not safe for concurrent use.
 type sourceFile struct {
 	object  io.ReaderAt
 	whole   []byte // all of it, if it is small
 	file    *parquetfile.File
 	columns []int // by leaf of the layout: its index in the file
 	own     bool  // its pages' headers tell limits and nulls as ours do
+	joins   bool  // its pages can be taken over; else its rows have to be read
 }
 
-// openSource opens a data file; it is nil when its pages cannot be taken over, and its rows have to be read. It may use the
-// buffer until another is opened.
+// openSource opens a data file. It may use the buffer until another is opened.
 func openSource(l *layout, object storage.Object, buffer *[]byte) (s *sourceFile, err error) {
 	defer parquetfile.Recover(&err)
 	s = &sourceFile{object: object}
@@ -51,17 +51,18 @@ func openSource(l *layout, object storage.Object, buffer *[]byte) (s *sourceFile
 		found, ok := s.file.Schema().Lookup(leaf.path...)
 		if !ok || found.MaxDefinitionLevel != leaf.maxDef || found.MaxRepetitionLevel != leaf.maxRep || annotatedType(found.Node) != leaf.annotated ||
 			l.byID && !slices.Equal(idsAlong(s.file.Root(), leaf.path), leaf.ids) {
-			return nil, nil
+			return s, nil
 		}
 		s.columns = append(s.columns, found.ColumnIndex)
 	}
 	for _, g := range s.file.Metadata().RowGroups {
 		for _, at := range s.columns {
 			if !takenOver(&g.Columns[at].MetaData) {
-				return nil, nil
+				return s, nil
 			}
 		}
 	}
+	s.joins = true
 	return s, nil
 }
 
