@@ -56,7 +56,7 @@ func (p *part) finish(ctx context.Context, values map[string]*string) (finished,
 		staged: p.staged,
 		rows:   stats.rows,
 		add: commitlog.Add{
-			Path:            p.key,
+			Path:            commitlog.PathEncode(p.key),
 			PartitionValues: values,
 			Size:            size,
 			DataChange:      true,

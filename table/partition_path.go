@@ -10,15 +10,15 @@ import (
 // nullFolder stands for null in Hive's names of folders.
 const nullFolder = "__HIVE_DEFAULT_PARTITION__"
 
-// maxFolderName keeps names of folders far from what file systems refuse.
+// maxFolderName keeps names of folders, in bytes, far from what file systems refuse.
 const maxFolderName = 120
 
 // partitionFolder returns where a partition's files lie, relative to the table, with a slash behind; empty without
 // partition columns. Values are nil for null.
 //
-// It is Hive's column=value for every column when that is made of [A-Za-z0-9._=-] alone, else one folder named by a hash of
-// the values. So a path never needs an escape: readers disagree on those, and the log, not the folder, says what the values
-// are.
+// It is Hive's column=value for every column, where all but [A-Za-z0-9._-] of either is percent-encoded; some readers take values from
+// there. Where such a name is longer than maxFolderName, or begins with what makes others overlook it, it is one folder named by a
+// hash of the values.
 func partitionFolder(columns []string, values []*string) string {
 	if len(columns) == 0 {
 		return ""
@@ -27,10 +27,10 @@ func partitionFolder(columns []string, values []*string) string {
 	for i, c := range columns {
 		value := nullFolder
 		if values[i] != nil {
-			value = *values[i]
+			value = escaped(*values[i])
 		}
-		name := c + "=" + value
-		if !plainName(name) {
+		name := escaped(c) + "=" + value
+		if len(name) > maxFolderName || name[0] == '_' || name[0] == '.' {
 			return hashedFolder(columns, values)
 		}
 		b.WriteString(name + "/")
@@ -38,18 +38,21 @@ func partitionFolder(columns []string, values []*string) string {
 	return b.String()
 }
 
-// plainName says whether a folder may have the name: some readers overlook names that begin with a dot or an underscore.
-func plainName(name string) bool {
-	if len(name) > maxFolderName || name[0] == '_' || name[0] == '.' {
-		return false
-	}
-	for i := range len(name) {
-		c := name[i]
-		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("._=-", c) >= 0) {
-			return false
+// escaped percent-encodes a name or value, in plain ASCII unlike Hive: engines differ in how they write the rest of Unicode in a path.
+// A text that is how null is written does not stay so.
+func escaped(text string) string {
+	const upperHex = "0123456789ABCDEF"
+	var b strings.Builder
+	for i := range len(text) {
+		c := text[i]
+		plain := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '.' || c == '_' || c == '-'
+		if plain && (i > 0 || text != nullFolder) {
+			b.WriteByte(c)
+		} else {
+			b.Write([]byte{'%', upperHex[c>>4], upperHex[c&15]})
 		}
 	}
-	return true
+	return b.String()
 }
 
 func hashedFolder(columns []string, values []*string) string {

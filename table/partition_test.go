@@ -18,7 +18,7 @@ import (
 	"github.com/sluicedata/sluice/schema"
 )
 
-var safePath = regexp.MustCompile(`^[A-Za-z0-9._=/-]+$`)
+var safePath = regexp.MustCompile(`^([A-Za-z0-9._=/-]|%25[0-9A-F]{2})+$`)
 
 func TestAnyStringNamesAPartition(t *testing.T) {
 	values := []string{"é", "😀", "", "a/b", "a%2Fb", "a b", "..", ".", "_x", "2024-01-01 00:00:00", "\u0000\n", strings.Repeat("long", 100), nullFolder}
@@ -347,10 +347,12 @@ func TestFoldersOfPartitions(t *testing.T) {
 	}{
 		{[]string{"day"}, []*string{text("2024-01-01")}, "day=2024-01-01/"},
 		{[]string{"day", "os"}, []*string{text("2024-01-01"), nil}, "day=2024-01-01/os=__HIVE_DEFAULT_PARTITION__/"},
-		{[]string{"a b"}, []*string{text("x")}, ""},
+		{[]string{"a b"}, []*string{text("x")}, "a%20b=x/"},
 		{[]string{"_day"}, []*string{text("x")}, ""},
-		{[]string{"p"}, []*string{text("a/b")}, ""},
-		{[]string{"p"}, []*string{text("é")}, ""},
+		{[]string{"p"}, []*string{text("a/b")}, "p=a%2Fb/"},
+		{[]string{"p"}, []*string{text("50%=é")}, "p=50%25%3D%C3%A9/"},
+		{[]string{"p"}, []*string{text("..")}, "p=../"},
+		{[]string{"p"}, []*string{text(nullFolder)}, "p=%5F_HIVE_DEFAULT_PARTITION__/"},
 		{[]string{"p"}, []*string{text(strings.Repeat("x", 200))}, ""},
 	} {
 		got := partitionFolder(tc.columns, tc.values)
