@@ -1,15 +1,13 @@
 package model
 
 import (
-	"encoding/binary"
-	"hash/crc32"
 	"slices"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/google/uuid"
 
 	"github.com/sluicedata/sluice/commitlog"
+	"github.com/sluicedata/sluice/internal/tabletest"
 	"github.com/sluicedata/sluice/table"
 )
 
@@ -99,56 +97,8 @@ func (s *step) choose(of *table.Snapshot, f *table.File, add *commitlog.Add, som
 
 // putVector writes a deletion vector into the log, or into a file of its own.
 func (s *step) putVector(deleted []bool) (*commitlog.DeletionVector, error) {
-	bitmap, cardinality := encodeVector(deleted)
-	v := &commitlog.DeletionVector{SizeInBytes: int32(len(bitmap)), Cardinality: cardinality}
 	if s.random.IntN(2) == 0 {
-		for len(bitmap)%4 > 0 {
-			bitmap = append(bitmap, 0)
-		}
-		v.StorageType, v.PathOrInlineDv = "i", encodeZ85(bitmap)
-		return v, nil
+		return tabletest.InlineVector(deleted), nil
 	}
-	id, offset := uuid.New(), int32(1)
-	v.StorageType, v.PathOrInlineDv, v.Offset = "u", encodeZ85(id[:]), &offset
-	path, err := v.Path()
-	if err != nil {
-		return nil, err
-	}
-	body := binary.BigEndian.AppendUint32([]byte{1}, uint32(len(bitmap)))
-	body = binary.BigEndian.AppendUint32(append(body, bitmap...), crc32.ChecksumIEEE(bitmap))
-	_, err = s.store.PutIfAbsent(s.tb.Context(), path, body)
-	return v, err
-}
-
-// encodeVector is a RoaringBitmapArray with one container of a few rows ("Deletion Vector Format").
-func encodeVector(deleted []bool) (b []byte, cardinality int64) {
-	le := binary.LittleEndian
-	var low []byte
-	for row, is := range deleted {
-		if is {
-			low = le.AppendUint16(low, uint16(row))
-			cardinality++
-		}
-	}
-	b = le.AppendUint32(nil, 1681511377)
-	b = le.AppendUint32(le.AppendUint64(b, 1), 0)
-	b = le.AppendUint32(le.AppendUint32(b, 12346), 1)
-	b = le.AppendUint16(le.AppendUint16(b, 0), uint16(cardinality-1))
-	b = le.AppendUint32(b, 16)
-	return append(b, low...), cardinality
-}
-
-func encodeZ85(b []byte) string {
-	const digits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"
-	var text []byte
-	for i := 0; i < len(b); i += 4 {
-		n := binary.BigEndian.Uint32(b[i:])
-		word := [5]byte{}
-		for at := 4; at >= 0; at-- {
-			word[at] = digits[n%85]
-			n /= 85
-		}
-		text = append(text, word[:]...)
-	}
-	return string(text)
+	return tabletest.PutVector(s.tb.Context(), s.store, deleted)
 }
