@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -21,7 +22,7 @@ import (
 func TestDeltaRSAtWorkBesideIngestionAndCompactionLosesAndDoublesNothing(t *testing.T) {
 	besideDeltaRS(t, func(t *testing.T, f feed, engine *interop.Writer) {
 		changes := []string{"append", "optimize", "merge", "delete", "add-column", "checkpoint", "vacuum", "cleanup"}
-		f.besideEngine(t, engine, "optimize", changes...)
+		f.besideEngine(t, engine, 100*time.Millisecond, "optimize", changes...)
 		f.checkDisk(t)
 	})
 }
@@ -37,8 +38,9 @@ func TestSparkAtWorkBesideIngestionAndCompactionLosesAndDoublesNothing(t *testin
 	for _, vectors := range []string{"false", "true"} {
 		t.Run("deletion vectors "+vectors, func(t *testing.T) {
 			j := newJudge(t)
-			f := j.begun(t, places{}, `, partition_by: [part], properties: {delta.enableDeletionVectors: "`+vectors+`"}`)
-			f.besideEngine(t, readers.Writer(t, "spark", f.table), "", changes...)
+			f := j.begun(t, places{}, `, partition_by: [part]`)
+			run(t, 0, "table", "set", f.table, "delta.enableDeletionVectors="+vectors)
+			f.besideEngine(t, readers.Writer(t, "spark", f.table), time.Second, "", changes...)
 			j.judge(t)
 		})
 	}
@@ -73,19 +75,23 @@ func (j *judge) begun(t *testing.T, at places, tableKeys string) feed {
 	return f
 }
 
-// besideEngine has an engine make changes, each at least once, while the table is filled and compacted, and checks what has come of
-// it: no run of ours failed, and the table has all notes, and the engine's rows, once. The engine's change blind is one that overlooks
-// a compaction that came in between, and would double rows.
-func (f feed) besideEngine(t *testing.T, engine *interop.Writer, blind string, changes ...string) {
+// besideEngine has an engine make changes, each at least once, while the table is filled, with a pause between batches, and compacted,
+// and checks what has come of it: no run of ours failed, and the table has all notes, and the engine's rows, once. A change sees only
+// so many of them, so that the table does not outgrow a slow engine. The engine's change blind is one that overlooks a compaction that
+// came in between, and would double rows.
+func (f feed) besideEngine(t *testing.T, engine *interop.Writer, pause time.Duration, blind string, changes ...string) {
 	t.Helper()
 	var landing, compaction sync.Mutex
 	made, refused := tally{}, tally{}
 	run := f.start(t)
-	feeding := repeat(t, 100*time.Millisecond, alone(f.step, &landing))
-	compacting := repeat(t, 500*time.Millisecond, alone(f.compact(t), &compaction))
+	var batches, compactions quota
+	feeding := repeat(t, pause, batches.of(alone(f.step, &landing)))
+	compacting := repeat(t, 5*pause, compactions.of(alone(f.compact(t), &compaction)))
 	for begun, rounds := time.Now(), 0; rounds == 0 || time.Since(begun) < chaosTime(t)/12; rounds++ {
 		for _, change := range changes {
 			try := func() error {
+				batches.left.Store(30)
+				compactions.left.Store(6)
 				_, err := engine.Change(change)
 				return err
 			}
@@ -108,7 +114,21 @@ func (f feed) besideEngine(t *testing.T, engine *interop.Writer, blind string, c
 	theirs, err := engine.Change("rows")
 	must(t, func() error { return err })
 	f.checkTheirs(t, theirs.Rows)
-	t.Logf("%d batches, %d compactions; made:%s\nrefused by the engine:%s", f.files, compacting.steps.Load(), made, refused)
+	t.Logf("%d batches, %d compactions; made:%s\nrefused by the engine:%s", f.files, compactions.made.Load(), made, refused)
+}
+
+// quota is how often a step may still be made, and how often it was.
+type quota struct{ left, made atomic.Int64 }
+
+// of is the step, which does nothing when there is nothing left.
+func (q *quota) of(step func() error) func() error {
+	return func() error {
+		if q.left.Add(-1) < 0 {
+			return nil
+		}
+		q.made.Add(1)
+		return step()
+	}
 }
 
 // alone is a step while which nobody else has the locks.
@@ -123,8 +143,8 @@ func alone(step func() error, locks ...*sync.Mutex) func() error {
 }
 
 // overtaken is how engines refuse a change since another commit came in between of what it read, which is their right; or came while
-// they listed the log of a local disk, which shows a commit and not always the one before it.
-var overtaken = regexp.MustCompile(`(?i)concurrent|conflict|found gap`)
+// they listed the log of a local disk, which shows a commit and not always the one before it (delta-rs: found gap; Spark: not contiguous).
+var overtaken = regexp.MustCompile(`Concurrent\w+Exception|(?i)concurrent transaction|conflict|found gap|DELTA_VERSIONS_NOT_CONTIGUOUS`)
 
 // insist makes a change that may be overtaken, as a user would: some times while all else goes on, and then at a quiet hour. It counts
 // the vain attempts.

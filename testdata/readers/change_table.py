@@ -114,9 +114,8 @@ class Spark(Changes):
     def __init__(self, path):
         super().__init__(path)
         import read_table
-        classes = compiled("PutIfAbsentLogStore.java")
         self.session = read_table.spark_session({
-            "spark.driver.extraClassPath": classes, "spark.delta.logStore.file.impl": "PutIfAbsentLogStore",
+            "spark.driver.extraClassPath": compiled("PutIfAbsentLogStore.java"), "spark.delta.logStore.file.impl": "PutIfAbsentLogStore",
         })
         self.name = f"delta.`{path}`"
 
@@ -155,13 +154,14 @@ class Spark(Changes):
 
 
 def compiled(source):
-    """The class path with a Java class of this folder."""
+    """The class path of a Java class of this folder, with that of Delta Lake: a class loader does not see what is in its children alone."""
     import pyspark
     folder = tempfile.mkdtemp(prefix="change-table-")
     here = os.path.dirname(os.path.abspath(__file__))
-    jars = [os.path.join(os.path.dirname(pyspark.__file__), "jars"), os.path.join(os.path.dirname(sys.prefix), "jars")]
-    subprocess.run(["javac", "-nowarn", "-d", folder, "-cp", ":".join(j + "/*" for j in jars), os.path.join(here, source)], check=True)
-    return folder
+    delta = os.path.join(os.path.dirname(sys.prefix), "jars", "*")
+    classes = os.path.join(os.path.dirname(pyspark.__file__), "jars", "*") + ":" + delta
+    subprocess.run(["javac", "-nowarn", "-d", folder, "-cp", classes, os.path.join(here, source)], check=True)
+    return folder + ":" + delta
 
 
 ENGINES = {"deltalake": Deltalake, "spark": Spark}
