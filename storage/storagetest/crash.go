@@ -63,6 +63,8 @@ func (m Mode) counts(op *storage.Op) bool {
 type Crash struct {
 	At   int // from 0, among the operations that the mode is about; negative: never
 	Mode Mode
+	// Only is the name of the operations that count; all when empty.
+	Only string
 	// Tear says which puts may be torn: a key's, in the store of that URL.
 	Tear func(url, key string) bool
 	// Delay is after how many more operations, of any kind, what is late takes effect; 0: with Deliver alone.
@@ -158,7 +160,7 @@ func (c *Crash) due() bool {
 func (c *Crash) count(op *storage.Op) (here, dead bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.dead || !c.Mode.counts(op) {
+	if c.dead || c.Only != "" && op.Name != c.Only || !c.Mode.counts(op) {
 		return false, c.dead
 	}
 	here = c.n == c.At
