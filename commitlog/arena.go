@@ -3,9 +3,6 @@ package commitlog
 import (
 	"encoding/binary"
 	"math"
-	"slices"
-
-	"github.com/klauspost/compress/s2"
 )
 
 // appendSized appends a text behind its length.
@@ -90,55 +87,6 @@ func (s *sparseInts) get(row uint32) *int64 {
 	}
 	v := s.values[row]
 	return &v
-}
-
-// statsBlock is about how many bytes of statistics are compressed together.
-const statsBlock = 64 << 10
-
-// statsList keeps the rows' statistics, one after the other.
-type statsList struct {
-	n      int
-	blocks [][]byte // compressed
-	open   []byte   // sized texts, not yet compressed
-	work   []byte
-}
-
-func (s *statsList) append(text []byte) {
-	s.n++
-	s.open = appendSized(s.open, text)
-	if len(s.open) >= statsBlock {
-		s.work = s2.Encode(s.work[:cap(s.work)], s.open)
-		s.blocks = append(s.blocks, slices.Clone(s.work))
-		s.open = s.open[:0]
-	}
-}
-
-// statsReader goes through them.
-type statsReader struct {
-	list  *statsList
-	block int
-	rest  []byte
-	work  []byte
-}
-
-// next is the next row's; it is valid until the call after.
-func (r *statsReader) next() []byte {
-	if len(r.rest) == 0 {
-		r.fill()
-	}
-	var text []byte
-	text, r.rest = cutSized(r.rest)
-	return text
-}
-
-func (r *statsReader) fill() {
-	if r.block == len(r.list.blocks) {
-		r.rest = r.list.open
-		return
-	}
-	r.work, _ = s2.Decode(r.work[:cap(r.work)], r.list.blocks[r.block]) // our own: it cannot fail
-	r.rest = r.work
-	r.block++
 }
 
 // fileIndex finds rows by hash: open addressing with linear probing, at most three quarters full. A slot has the upper

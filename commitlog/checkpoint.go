@@ -60,6 +60,23 @@ func (r *checkpointReader) read(ctx context.Context, c *checkpoint) error {
 	return nil
 }
 
+// check is read, and reads the statistics as well, which nobody else does before they are asked for.
+func (r *checkpointReader) check(ctx context.Context, c *checkpoint) error {
+	if err := r.read(ctx, c); err != nil {
+		return err
+	}
+	for _, err := range r.state.Files.All(ctx) {
+		var corrupt *CorruptError
+		if errors.As(err, &corrupt) {
+			return &damagedError{corrupt}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (r *checkpointReader) damaged(version int64, key string, err error) error {
 	return &damagedError{&CorruptError{Table: r.log.store.URL(), Version: version, Key: key, Reason: err.Error()}}
 }
@@ -74,7 +91,7 @@ func (r *checkpointReader) part(ctx context.Context, version int64, key string) 
 		return nil, err
 	}
 	watched := &watchedObject{Object: object}
-	sidecars, err = r.parquet(watched)
+	sidecars, err = r.parquet(watched, statsRun{version: version, key: key})
 	closed := object.Close()
 	switch {
 	case watched.err != nil:
@@ -135,7 +152,7 @@ func unlocated(t Txn) App {
 }
 
 // parquet reads a checkpoint, a part of one, or a sidecar.
-func (r *checkpointReader) parquet(object storage.Object) (sidecars []string, err error) {
+func (r *checkpointReader) parquet(object storage.Object, run statsRun) (sidecars []string, err error) {
 	file, err := parquetfile.Open(object, object.Size())
 	if err != nil {
 		return nil, err
@@ -143,7 +160,7 @@ func (r *checkpointReader) parquet(object storage.Object) (sidecars []string, er
 	defer parquetfile.Recover(&err)
 	for i := range file.RowGroups() {
 		g := newRowGroup(file, i)
-		err := errors.Join(r.rowGroup(g, &sidecars), g.close())
+		err := errors.Join(r.rowGroup(g, run, &sidecars), g.close())
 		if err != nil {
 			return nil, fmt.Errorf("row group %d: %w", i, err)
 		}
@@ -151,7 +168,7 @@ func (r *checkpointReader) parquet(object storage.Object) (sidecars []string, er
 	return sidecars, nil
 }
 
-func (r *checkpointReader) rowGroup(g *rowGroup, sidecars *[]string) error {
+func (r *checkpointReader) rowGroup(g *rowGroup, run statsRun, sidecars *[]string) error {
 	s := r.state
 	for _, action := range []struct {
 		name, key string
@@ -188,7 +205,7 @@ func (r *checkpointReader) rowGroup(g *rowGroup, sidecars *[]string) error {
 	if !r.files {
 		return nil
 	}
-	if err := g.adds(s.Files); err != nil {
+	if err := g.adds(s.Files, run); err != nil {
 		return fmt.Errorf("add: %w", err)
 	}
 	if s.removed == nil {

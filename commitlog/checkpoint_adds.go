@@ -10,13 +10,15 @@ import (
 // noFile marks the rows that are no add.
 const noFile = math.MaxUint32
 
-// adds takes the row group's adds, column by column.
-func (g *rowGroup) adds(files *Files) error {
+// adds takes the row group's adds, column by column, and leaves their statistics where they are: in that of the run, whose version and
+// key are set.
+func (g *rowGroup) adds(files *Files, run statsRun) error {
 	path := g.leaf("add", "path")
 	if path == nil {
 		return nil
 	}
 	files.grow(int(g.rows))
+	run.group, run.first = g.index, files.rows.n
 	vectors := g.vectors("add")
 	ids := make([]uint32, g.rows) // by row
 	for row := range ids {
@@ -35,7 +37,10 @@ func (g *rowGroup) adds(files *Files) error {
 			ids[row] = files.insert(v.ByteArray(), dv)
 		}
 	}
-	for _, read := range []func(*Files, []uint32) error{g.numbers, g.partitionValues, g.tags, g.statistics} {
+	if run.n = files.rows.n - run.first; run.n > 0 {
+		files.runs = append(files.runs, run)
+	}
+	for _, read := range []func(*Files, []uint32) error{g.numbers, g.partitionValues, g.tags} {
 		if err := read(files, ids); err != nil {
 			return err
 		}
@@ -194,35 +199,6 @@ func (g *rowGroup) tags(files *Files, ids []uint32) error {
 			e.clustering = string(provider.ByteArray())
 		}
 		files.extras[id] = e
-	}
-	return nil
-}
-
-// statistics takes the JSON text, or what a struct says instead.
-func (g *rowGroup) statistics(files *Files, ids []uint32) error {
-	text := g.leaf("add", "stats")
-	var parsed *parsedStats
-	if text == nil || g.filled("add", "stats") < int64(count(ids)) {
-		parsed = g.parsedStats()
-	}
-	for _, id := range ids {
-		v, ok, err := text.next()
-		if err != nil {
-			return fmt.Errorf("stats: %w", err)
-		}
-		var instead []byte
-		if parsed != nil {
-			if instead, err = parsed.next(ok || id == noFile); err != nil {
-				return fmt.Errorf("stats_parsed: %w", err)
-			}
-		}
-		switch {
-		case id == noFile:
-		case ok:
-			files.stats.append(v.ByteArray())
-		default:
-			files.stats.append(instead)
-		}
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ import (
 // things than the commits did.
 func checkLog(t *testing.T, f *logFolder, want *State) {
 	t.Helper()
-	if diff := sameState(want, f.state(want.Version)); diff != "" {
+	if diff := sameState(t, want, f.state(want.Version)); diff != "" {
 		t.Error(diff)
 	}
 	whole, _ := filepath.Glob(f.path("*.checkpoint*"))

@@ -143,8 +143,8 @@ func pathsOf(s *memStore, version int64) (string, error) {
 		return "", err
 	}
 	var paths []string
-	for a := range state.Files.All() {
-		paths = append(paths, a.Path)
+	for path := range state.Files.Paths() {
+		paths = append(paths, path)
 	}
 	if state.Metadata.ID != "T" || state.Protocol.MinWriterVersion != 2 || len(paths) != state.Files.Len() {
 		return "", fmt.Errorf("state %+v", state)

@@ -273,9 +273,11 @@ func (f *fileActions) write(ctx context.Context, s *sheet, limit int64) (n int64
 		if n%batchRows == 0 && ctx.Err() != nil {
 			return n, ctx.Err()
 		}
-		if a, ok := f.add(); ok {
-			err = add.add(&a)
-		} else if a, ok := f.removed(); ok {
+		if a, unread, ok := f.add(); ok {
+			if err = unread; err == nil {
+				err = add.add(&a)
+			}
+		} else if _, a, ok := f.removed(); ok {
 			if f.turn == 0 {
 				err = s.flush()
 			}

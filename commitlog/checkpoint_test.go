@@ -147,7 +147,7 @@ func TestStorageFailuresAreNoDamage(t *testing.T) {
 		}
 	}
 	s.onGet = nil
-	s.onRead = func() error { return &storage.Error{Op: "read", Err: down} }
+	s.onRead = func(int) error { return &storage.Error{Op: "read", Err: down} }
 	if got, err := pathsOf(s, -1); !errors.Is(err, down) {
 		t.Errorf("got %s, %v", got, err)
 	}
@@ -206,7 +206,7 @@ func TestCheckpointTellsAll(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, slices.Collect(state.Files.All())); diff != "" {
+		if diff := cmp.Diff(want, addsOf(t, state.Files)); diff != "" {
 			t.Error(diff)
 		}
 		if diff := cmp.Diff(Protocol{3, 7, []string{"deletionVectors"}, []string{"deletionVectors", "domainMetadata"}}, state.Protocol); diff != "" {
@@ -358,7 +358,7 @@ func FuzzCheckpoint(f *testing.F) {
 			}
 			return
 		}
-		if n := len(slices.Collect(state.Files.All())); n != state.Files.Len() {
+		if n := len(addsOf(t, state.Files)); n != state.Files.Len() {
 			t.Fatalf("%d files, and %d", n, state.Files.Len())
 		}
 	})

@@ -139,17 +139,18 @@ func planCheckpoint(s *State) (*checkpointPlan, error) {
 
 // fileActions are a state's adds and tombstones, one after the other.
 type fileActions struct {
-	plan         *checkpointPlan
-	add, removed func() (Add, bool)
-	stop         []func()
-	turn         int // tombstones so far
+	plan    *checkpointPlan
+	add     func() (Add, error, bool)
+	removed func() (uint32, Add, bool)
+	stop    []func()
+	turn    int // tombstones so far
 }
 
-func (p *checkpointPlan) fileActions() *fileActions {
+func (p *checkpointPlan) fileActions(ctx context.Context) *fileActions {
 	f := &fileActions{plan: p}
 	var stopAdds, stopRemoved func()
-	f.add, stopAdds = iter.Pull(p.state.Files.All())
-	f.removed, stopRemoved = iter.Pull(p.state.removed.All())
+	f.add, stopAdds = iter.Pull2(p.state.Files.All(ctx))
+	f.removed, stopRemoved = iter.Pull2(p.state.removed.adds())
 	f.stop = []func(){stopAdds, stopRemoved}
 	return f
 }
@@ -169,7 +170,7 @@ type sidecar struct {
 // writeCheckpoint writes the files of a log checkpoint, the one that refers to the others last.
 func (l *Log) writeCheckpoint(ctx context.Context, p *checkpointPlan, done *Checkpoint) error {
 	done.Files, done.Removed = int64(p.state.Files.Len()), int64(p.state.removed.Len())
-	files := p.fileActions()
+	files := p.fileActions(ctx)
 	defer files.close()
 	var sidecars []sidecar
 	key := checkpointKey(done.Version)

@@ -91,7 +91,7 @@ func (f *logFolder) removeCommits(to int64) {
 }
 
 // sameState says where two states differ. Statistics are compared as JSON, and what only commits tell of applications is not.
-func sameState(want, got *State) string {
+func sameState(t testing.TB, want, got *State) string {
 	type plain struct {
 		Version  int64
 		Protocol Protocol
@@ -102,7 +102,7 @@ func sameState(want, got *State) string {
 		Domains  map[string]DomainMetadata
 	}
 	of := func(s *State) plain {
-		p := plain{s.Version, s.Protocol, s.Metadata, slices.Collect(s.Files.All()), slices.Collect(s.Removed()), map[string]App{}, s.Domains}
+		p := plain{s.Version, s.Protocol, s.Metadata, addsOf(t, s.Files), slices.Collect(s.Removed()), map[string]App{}, s.Domains}
 		for id, app := range s.Apps {
 			p.Apps[id] = App{Batch: app.Batch, LastUpdated: app.LastUpdated}
 		}
@@ -171,7 +171,7 @@ func TestLogCheckpointsSayWhatTheCommitsSaid(t *testing.T) {
 				t.Errorf("_last_checkpoint is %s, %v; want %s", hint, err, info)
 			}
 			f.removeCommits(2)
-			if diff := sameState(want, f.state(2)); diff != "" {
+			if diff := sameState(t, want, f.state(2)); diff != "" {
 				t.Error(diff)
 			}
 			f.commit(3, lineAdd("next"))
@@ -215,7 +215,7 @@ func TestCheckpointWithSidecarsHasTheColumnsOfFilesAllTheSame(t *testing.T) {
 		}
 	}
 	f.removeCommits(3)
-	if diff := sameState(want, f.state(3)); diff != "" {
+	if diff := sameState(t, want, f.state(3)); diff != "" {
 		t.Error(diff)
 	}
 }

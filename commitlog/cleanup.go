@@ -169,7 +169,7 @@ func (l *Log) eachNewest(ctx context.Context, e *listing, before int64, of map[s
 func (c *Cleanup) choose(ctx context.Context, e *listing) error {
 	for _, p := range slices.Backward(e.checkpoints) {
 		r := checkpointReader{log: c.log, state: c.log.newState(), files: true}
-		err := r.read(ctx, &p)
+		err := r.check(ctx, &p)
 		var damaged *damagedError
 		switch {
 		case errors.As(err, &damaged):

@@ -74,7 +74,7 @@ func TestACleanupMayDieAnywhere(t *testing.T) {
 	whole := func(f *logFolder) {
 		l := f.log()
 		for v := 6; v < 9; v++ {
-			if diff := sameState(want[v], f.state(int64(v))); diff != "" {
+			if diff := sameState(t, want[v], f.state(int64(v))); diff != "" {
 				t.Error(diff)
 			}
 		}

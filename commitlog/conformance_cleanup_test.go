@@ -54,7 +54,7 @@ func TestTablesThatOthersWroteAreTheSameBehindALogCheckpointAndACleanup(t *testi
 			t.Errorf("%s: %v", name, err)
 			return fs.SkipDir
 		}
-		if diff := sameState(want, got); diff != "" {
+		if diff := sameState(t, want, got); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 		same++

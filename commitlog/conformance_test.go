@@ -127,7 +127,7 @@ func compareWithPlainReplay(t *testing.T, table string, h *Head, s *State) {
 		want.schema = compactJSON(s.Metadata.SchemaString) // its log checkpoint was made by hand, and has one more column
 	}
 	got := plainState{version: s.Version, schema: compactJSON(s.Metadata.SchemaString), protocol: fmt.Sprint(s.Protocol.MinReaderVersion, s.Protocol.MinWriterVersion)}
-	for a := range s.Files.All() {
+	for _, a := range addsOf(t, s.Files) {
 		got.files = append(got.files, a.Key().Path+a.Key().DV)
 		got.bytes += a.Size
 	}

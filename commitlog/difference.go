@@ -1,18 +1,18 @@
 package commitlog
 
-import "iter"
+import (
+	"context"
+	"iter"
+)
 
-// Without goes through the files that another state does not have, or has with other rows deleted.
-func (f *Files) Without(other *Files) iter.Seq[Add] {
-	return func(yield func(Add) bool) {
-		keys := make(map[FileKey]struct{}, other.Len())
-		for key := range other.Keys() {
-			keys[key] = struct{}{}
-		}
-		for a := range f.All() {
-			if _, both := keys[a.Key()]; !both && !yield(a) {
-				return
-			}
-		}
+// Without goes through the files that another state does not have, or has with other rows deleted. Errors are those of All.
+func (f *Files) Without(ctx context.Context, other *Files) iter.Seq2[Add, error] {
+	keys := make(map[FileKey]struct{}, other.Len())
+	for key := range other.Keys() {
+		keys[key] = struct{}{}
 	}
+	return f.wanted(ctx, func(a *Add) bool {
+		_, both := keys[a.Key()]
+		return !both
+	})
 }

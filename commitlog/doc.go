@@ -27,7 +27,10 @@
 // commits behind that. Classic checkpoints, those in parts, and those of V2 in Parquet and JSON with their sidecars are read.
 // _last_checkpoint only tells where to begin listing. A Head takes of a checkpoint the few rows that are not about files. A
 // damaged checkpoint is passed over if the version can be read from an older one or from the commits alone. A checkpoint tells
-// of an application's newest batch and not of the commit that it came with; Locate looks for that.
+// of an application's newest batch and not of the commit that it came with; Locate looks for that. Statistics, which are most of a
+// checkpoint in Parquet, are not read with it but when Files.All asks for them, and held against the paths beside them: that they
+// are damaged, or have been deleted or replaced since, is an error of that. Verify reads them, and so does a cleanup before it deletes
+// what comes before.
 //
 // Log checkpoints are also written (Checkpoint): from a state as it is replayed, row group by row group, and put in one piece.
 // _last_checkpoint comes last, and is the one object that is replaced.

@@ -2,22 +2,28 @@ package commitlog
 
 import (
 	"bytes"
+	"context"
 	"hash/maphash"
 	"iter"
 	"math"
+
+	"github.com/sluicedata/sluice/storage"
 )
 
 // Files are the live files of a table at a version, in the order in which they were added. They are kept in about 100
-// bytes each, so that a table may have millions: names in an arena, folders and partition values once each, statistics
-// compressed. Safe for concurrent use once a State has been returned with them.
+// bytes each, so that a table may have millions: names in an arena, folders and partition values once each. Statistics are
+// kept compressed if they came with a commit, and read when asked for if they are in a log checkpoint in Parquet. Safe for
+// concurrent use once a State has been returned with them.
 type Files struct {
+	store  storage.Store
 	rows   fileRows
 	live   int
 	bytes  int64
 	names  arena
 	dirs   dictionary // of paths, with their last slash
 	tuples dictionary // of partition values; see appendTupleValue
-	stats  statsList  // by row
+	runs   []statsRun // ascending
+	stats  statsList  // of the rows that are in no run
 	base   sparseInts // baseRowId, by row
 	since  sparseInts // defaultRowCommitVersion, by row
 	extras map[uint32]extra
@@ -64,8 +70,8 @@ type extra struct {
 	clustering string
 }
 
-func newFiles() *Files {
-	f := &Files{seed: maphash.MakeSeed(), extras: map[uint32]extra{}}
+func newFiles(store storage.Store) *Files {
+	f := &Files{store: store, seed: maphash.MakeSeed(), extras: map[uint32]extra{}}
 	f.dirs.limit, f.tuples.limit = math.MaxUint16, math.MaxUint32
 	f.dirs.id(nil)
 	return f
@@ -77,15 +83,38 @@ func (f *Files) Len() int { return f.live }
 // Bytes is the sum of their sizes.
 func (f *Files) Bytes() int64 { return f.bytes }
 
-// All goes through the files as add actions. dataChange is not kept: it says nothing of a state. What an action refers to
-// is shared: not to be changed.
-func (f *Files) All() iter.Seq[Add] {
-	return func(yield func(Add) bool) {
-		stats := statsReader{list: &f.stats}
+// All goes through the files as add actions, and ends with the first error, which is of reading statistics: a *CorruptError, or the
+// storage's, which wraps storage.ErrNotExist if the log checkpoint that has them has been deleted since. dataChange is not kept: it says
+// nothing of a state. What an action refers to is shared: not to be changed.
+func (f *Files) All(ctx context.Context) iter.Seq2[Add, error] {
+	return f.wanted(ctx, func(*Add) bool { return true })
+}
+
+// wanted is All, of those files that want, which is shown no statistics, says so of.
+func (f *Files) wanted(ctx context.Context, want func(*Add) bool) iter.Seq2[Add, error] {
+	return func(yield func(Add, error) bool) {
+		stats := f.statsReader()
+		defer stats.close()
+		for id, a := range f.adds() {
+			if !want(&a) {
+				continue
+			}
+			text, err := stats.at(ctx, id)
+			a.Stats = string(text)
+			if !yield(a, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// adds goes through the rows as add actions without their statistics.
+func (f *Files) adds() iter.Seq2[uint32, Add] {
+	return func(yield func(uint32, Add) bool) {
 		var values map[string]*string
 		tuple := uint32(noTuple)
 		for id := range f.rows.n {
-			r, text := f.rows.at(id), stats.next()
+			r := f.rows.at(id)
 			if r.dead {
 				continue
 			}
@@ -94,10 +123,21 @@ func (f *Files) All() iter.Seq[Add] {
 			}
 			e := f.extras[id]
 			a := Add{
-				Path: f.path(r), PartitionValues: values, Size: r.size, ModificationTime: r.modified, Stats: string(text),
-				Tags: e.tags, DeletionVector: e.dv, BaseRowID: f.base.get(id), DefaultRowCommitVersion: f.since.get(id), ClusteringProvider: e.clustering,
+				Path: f.path(r), PartitionValues: values, Size: r.size, ModificationTime: r.modified, Tags: e.tags, DeletionVector: e.dv,
+				BaseRowID: f.base.get(id), DefaultRowCommitVersion: f.since.get(id), ClusteringProvider: e.clustering,
 			}
-			if !yield(a) {
+			if !yield(id, a) {
+				return
+			}
+		}
+	}
+}
+
+// Paths goes through the files, with their deletion vectors; nil for none.
+func (f *Files) Paths() iter.Seq2[string, *DeletionVector] {
+	return func(yield func(string, *DeletionVector) bool) {
+		for id := range f.rows.n {
+			if r := f.rows.at(id); !r.dead && !yield(f.path(r), f.extras[id].dv) {
 				return
 			}
 		}
@@ -107,8 +147,8 @@ func (f *Files) All() iter.Seq[Add] {
 // Keys goes through what identifies the files.
 func (f *Files) Keys() iter.Seq[FileKey] {
 	return func(yield func(FileKey) bool) {
-		for id := range f.rows.n {
-			if r := f.rows.at(id); !r.dead && !yield(FileKey{CanonicalPath(f.path(r)), f.extras[id].dv.ID()}) {
+		for path, dv := range f.Paths() {
+			if !yield(FileKey{CanonicalPath(path), dv.ID()}) {
 				return
 			}
 		}
@@ -132,6 +172,15 @@ func (f *Files) grow(n int) { f.index.grow(int(f.rows.n) + n) }
 
 // add takes a file, in the place of one with the same key. It copies what it keeps of the texts.
 func (f *Files) add(a *fileAction) {
+	if f.rows.n > 2*uint32(f.live)+f.inRuns()+4096 {
+		f.compact()
+	}
+	f.addRow(a)
+	f.stats.append(a.stats)
+}
+
+// addRow is add, without statistics. It returns the number of the row.
+func (f *Files) addRow(a *fileAction) uint32 {
 	id := f.insert(a.path, a.vector)
 	r := f.rows.at(id)
 	f.setSize(r, a.size)
@@ -139,7 +188,6 @@ func (f *Files) add(a *fileAction) {
 	if r.tuple = noTuple; a.values != nil {
 		r.tuple = f.tuples.id(a.values)
 	}
-	f.stats.append(a.stats)
 	if a.base != nil {
 		f.base.set(id, *a.base)
 	}
@@ -149,6 +197,7 @@ func (f *Files) add(a *fileAction) {
 	if len(a.tags) > 0 || a.clustering != "" {
 		f.extras[id] = extra{a.vector, a.tags, a.clustering}
 	}
+	return id
 }
 
 func (f *Files) setSize(r *fileRow, size int64) {
@@ -156,12 +205,8 @@ func (f *Files) setSize(r *fileRow, size int64) {
 	r.size = size
 }
 
-// insert makes a row for a file and drops the one that has the same key. Its statistics are to be appended by the caller,
-// row by row.
+// insert makes a row for a file and drops the one that has the same key. It is for the caller to see that the row has statistics.
 func (f *Files) insert(path []byte, dv *DeletionVector) uint32 {
-	if n := int(f.rows.n); n > 2*f.live+4096 && n == f.stats.n {
-		f.compact()
-	}
 	dir, name := f.split(path)
 	id := f.rows.append(fileRow{name: f.names.append(name), dir: dir})
 	f.live++
@@ -219,33 +264,57 @@ func (f *Files) find(path []byte, dv string) (slot int, hash uint64, same bool) 
 	path = path[localScheme(path):]
 	hash = f.hash(path, dv)
 	slot, same = f.index.find(hash, func(id uint32) bool {
-		r := f.rows.at(id)
-		dir, name := CanonicalPath(f.dirs.texts[r.dir]), f.names.at(r.name)
-		if dir == "" {
-			name = name[localScheme(name):]
-		}
-		return len(path) >= len(dir) && string(path[:len(dir)]) == dir && bytes.Equal(path[len(dir):], name) &&
-			f.extras[id].dv.ID() == dv
+		return f.isNamed(f.rows.at(id), path) && f.extras[id].dv.ID() == dv
 	})
 	return slot, hash, same
 }
 
-// compact leaves the dead rows behind.
+// isNamed tells whether a canonical path is the row's.
+func (f *Files) isNamed(r *fileRow, path []byte) bool {
+	dir, name := CanonicalPath(f.dirs.texts[r.dir]), f.names.at(r.name)
+	if dir == "" {
+		name = name[localScheme(name):]
+	}
+	return len(path) >= len(dir) && string(path[:len(dir)]) == dir && bytes.Equal(path[len(dir):], name)
+}
+
+// compact leaves the dead rows behind, but for those of runs, which are one for each add of a row group.
 func (f *Files) compact() {
-	living := newFiles()
-	stats := statsReader{list: &f.stats}
+	living := newFiles(f.store)
+	stats := listedStats{list: &f.stats}
 	for id := range f.rows.n {
-		r, text := f.rows.at(id), stats.next()
-		if r.dead {
+		r, e, run := f.rows.at(id), f.extras[id], f.runOf(id)
+		a := fileAction{
+			path: []byte(f.path(r)), values: f.values(r), size: r.size, time: r.modified,
+			tags: e.tags, vector: e.dv, base: f.base.get(id), since: f.since.get(id), clustering: e.clustering,
+		}
+		if run < 0 {
+			if a.stats = stats.next(); !r.dead {
+				living.addRow(&a)
+				living.stats.append(a.stats)
+			}
 			continue
 		}
-		e := f.extras[id]
-		living.add(&fileAction{
-			path: []byte(f.path(r)), values: f.values(r), size: r.size, time: r.modified, stats: text,
-			tags: e.tags, vector: e.dv, base: f.base.get(id), since: f.since.get(id), clustering: e.clustering,
-		})
+		at := living.addRow(&a)
+		if f.runs[run].first == id {
+			moved := f.runs[run]
+			moved.first = at
+			living.runs = append(living.runs, moved)
+		}
+		if r.dead {
+			living.drop(at)
+		}
 	}
 	*f = *living
+}
+
+// inRuns is how many rows are in runs.
+func (f *Files) inRuns() uint32 {
+	n := uint32(0)
+	for i := range f.runs {
+		n += f.runs[i].n
+	}
+	return n
 }
 
 // seal ends the adding: what only that needs is given back.

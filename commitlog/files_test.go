@@ -28,7 +28,7 @@ func (f *plainFiles) remove(k FileKey) {
 func TestFilesAreThoseOfAPlainList(t *testing.T) {
 	for seed := range uint64(2) {
 		r := rand.New(rand.NewPCG(seed, 6))
-		files, plain := newFiles(), plainFiles{}
+		files, plain := newFiles(nil), plainFiles{}
 		if seed%2 == 0 {
 			files.dirs.limit = 3
 		}
@@ -47,7 +47,7 @@ func TestFilesAreThoseOfAPlainList(t *testing.T) {
 			t.Errorf("%d rows for %d files", files.rows.n, files.live)
 		}
 		files.seal()
-		if diff := cmp.Diff([]Add(plain), slices.Collect(files.All())); diff != "" {
+		if diff := cmp.Diff([]Add(plain), addsOf(t, files)); diff != "" {
 			t.Fatalf("seed %d: %s", seed, diff)
 		}
 		var keys []FileKey
@@ -159,7 +159,7 @@ func TestMemoryOfManyFiles(t *testing.T) {
 		t.Errorf("a file takes %d bytes", each)
 	}
 	i := 0
-	for a := range state.Files.All() {
+	for _, a := range addsOf(t, state.Files) {
 		want := bigAdd(i)
 		if a.Path != want.Path || a.Size != want.Size || a.Stats != want.Stats || *a.PartitionValues["day"] != *want.PartitionValues["day"] {
 			t.Fatalf("file %d is %+v", i, a)
@@ -206,4 +206,17 @@ func benchmarkOpen(b *testing.B, s *memStore, n int) {
 		runtime.KeepAlive(state)
 	}
 	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/1e6, "heap-MB")
+}
+
+// addsOf are the files, with their statistics.
+func addsOf(tb testing.TB, files *Files) []Add {
+	tb.Helper()
+	var adds []Add
+	for a, err := range files.All(tb.Context()) {
+		if err != nil {
+			tb.Fatal(err)
+		}
+		adds = append(adds, a)
+	}
+	return adds
 }

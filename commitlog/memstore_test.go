@@ -26,8 +26,8 @@ type memStore struct {
 	onPut func(key string, body []byte) putEnd
 	// onGet is asked before every get, without the lock. Its error is the get's.
 	onGet func(key string) error
-	// onRead is asked before every read of an open object. Its error is the read's.
-	onRead func() error
+	// onRead is asked before every read of an open object, with how many bytes it is of. Its error is the read's.
+	onRead func(n int) error
 }
 
 // putEnd is how a put ends.
@@ -85,14 +85,14 @@ func (s *memStore) Open(ctx context.Context, key string) (storage.Object, error)
 // memObject is an open object.
 type memObject struct {
 	*bytes.Reader
-	onRead func() error // asked before every read
+	onRead func(n int) error // asked before every read
 }
 
 func (memObject) Close() error { return nil }
 
 func (o memObject) ReadAt(p []byte, off int64) (int, error) {
 	if o.onRead != nil {
-		if err := o.onRead(); err != nil {
+		if err := o.onRead(len(p)); err != nil {
 			return 0, err
 		}
 	}

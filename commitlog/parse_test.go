@@ -164,7 +164,7 @@ func TestReaderProbes(t *testing.T) {
 				return
 			}
 			var paths []string
-			for a := range state.Files.All() {
+			for _, a := range addsOf(t, state.Files) {
 				paths = append(paths, a.Path)
 			}
 			if got := strings.Join(paths, " "); got != tt.want {

@@ -16,7 +16,7 @@ const noTuple = math.MaxUint32
 func (l *Log) FilesAndRemoved(ctx context.Context, version int64, after time.Time) (*State, error) {
 	return l.replay(ctx, version, func() *State {
 		s := l.newState()
-		s.removed, s.after = newFiles(), after.UnixMilli()
+		s.removed, s.after = newFiles(l.store), after.UnixMilli()
 		return s
 	})
 }
@@ -27,7 +27,7 @@ func (s *State) Removed() iter.Seq[Remove] {
 		if s.removed == nil {
 			return
 		}
-		for a := range s.removed.All() {
+		for _, a := range s.removed.adds() {
 			if !yield(removeOf(&a)) {
 				return
 			}

@@ -31,7 +31,7 @@ type State struct {
 func (s *State) Schema() *schema.Type { return s.schema }
 
 func (l *Log) newState() *State {
-	return &State{Version: -1, Files: newFiles(), Apps: map[string]App{}, Domains: map[string]DomainMetadata{}}
+	return &State{Version: -1, Files: newFiles(l.store), Apps: map[string]App{}, Domains: map[string]DomainMetadata{}}
 }
 
 func (s *State) applyDomains(domains []DomainMetadata) {

@@ -55,7 +55,7 @@ func TestReplay(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got []string
-			for a := range state.Files.All() {
+			for _, a := range addsOf(t, state.Files) {
 				got = append(got, a.Path)
 			}
 			if diff := cmp.Diff(paths, got, cmpopts.EquateEmpty()); diff != "" {
@@ -77,7 +77,7 @@ func TestFilesAtAVersion(t *testing.T) {
 			t.Fatal(err)
 		}
 		var paths []string
-		for a := range state.Files.All() {
+		for _, a := range addsOf(t, state.Files) {
 			paths = append(paths, a.Path)
 		}
 		if got := strings.Join(paths, " "); got != want || state.Version != int64(version) {
@@ -105,7 +105,7 @@ func TestFilesOfALongHistoryWithFewLeft(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	adds := slices.Collect(state.Files.All())
+	adds := addsOf(t, state.Files)
 	if len(adds) != 3 || state.Files.Len() != 3 || state.Files.Bytes() != 30 || adds[0].Path != "4998" || adds[2].Path != "5000" {
 		t.Fatal(adds, err)
 	}

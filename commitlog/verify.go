@@ -106,7 +106,7 @@ func (v *verifier) checkpoint(ctx context.Context, c *checkpoint) error {
 	read := v.log.newState()
 	r := checkpointReader{log: v.log, state: read, files: true}
 	var damaged *damagedError
-	switch err := r.read(ctx, c); {
+	switch err := r.check(ctx, c); {
 	case errors.As(err, &damaged):
 		v.fault(LogFault{damaged.Key, damaged.Reason})
 		return nil
@@ -176,7 +176,7 @@ func (s *State) differences(checkpoint *State) []string {
 		}
 	}
 	same, other := 0, 0
-	for a := range checkpoint.Files.All() {
+	for _, a := range checkpoint.Files.adds() {
 		if size, there := s.Files.sizeOf(a.Key()); there && size == a.Size {
 			same++
 		} else {

@@ -54,7 +54,7 @@ func plan(t testing.TB, s *table.Snapshot, o compaction.Options) *compaction.Pla
 	if o.Now.IsZero() {
 		o.Now = time.Now().Add(time.Hour)
 	}
-	p, err := compaction.NewPlan(s, o)
+	p, err := compaction.NewPlan(t.Context(), s, o)
 	if err != nil {
 		t.Fatal(err)
 	}

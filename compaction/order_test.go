@@ -37,7 +37,7 @@ func order(ctx context.Context, store storage.Store, o *compaction.Order, done f
 	if err != nil {
 		return err
 	}
-	p, err := compaction.NewPlan(s, compaction.Options{Now: time.Now().Add(time.Hour), Order: o})
+	p, err := compaction.NewPlan(ctx, s, compaction.Options{Now: time.Now().Add(time.Hour), Order: o})
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func TestQueryOnEitherColumnReadsFewFiles(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			files, err := s.FilesWhere(where)
+			files, err := s.FilesWhere(t.Context(), where)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -185,7 +185,7 @@ func TestColumnsThatCannotOrderRowsAreRefused(t *testing.T) {
 		"1,2,3,4,5,6,7,8,9": "9 columns to order rows by",
 		"id,s.a":            "",
 	} {
-		_, err := compaction.NewPlan(s, compaction.Options{Order: &compaction.Order{By: slices.DeleteFunc(strings.Split(names, ","), func(n string) bool { return n == "" })}})
+		_, err := compaction.NewPlan(t.Context(), s, compaction.Options{Order: &compaction.Order{By: slices.DeleteFunc(strings.Split(names, ","), func(n string) bool { return n == "" })}})
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%q: %v", names, err)
 		}

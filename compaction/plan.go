@@ -2,6 +2,7 @@ package compaction
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -63,12 +64,12 @@ func mostOf(part, all int64) bool { return part/3 > all/4 }
 // partition they come together in the order of their commits, so that rows that came together stay together and statistics
 // stay narrow. A file that has an eighth of that size already, and would be more than three quarters of its group, is left
 // out: it would be written again and again for little.
-func NewPlan(s *table.Snapshot, o Options) (*Plan, error) {
+func NewPlan(ctx context.Context, s *table.Snapshot, o Options) (*Plan, error) {
 	target, err := s.TargetFileSize()
 	if err != nil {
 		return nil, err
 	}
-	files, err := s.Matching(o.Where)
+	files, err := s.Matching(ctx, o.Where)
 	if err != nil {
 		return nil, err
 	}

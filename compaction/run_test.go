@@ -32,7 +32,7 @@ func compact(ctx context.Context, store storage.Store, done func(compaction.Done
 	if err != nil {
 		return err
 	}
-	p, err := compaction.NewPlan(s, compaction.Options{Now: time.Now()})
+	p, err := compaction.NewPlan(ctx, s, compaction.Options{Now: time.Now()})
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func TestGroupThatLosesARaceIsLeftAndOthersAreNot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	victim := slices.Collect(state.Files.All())[0]
+	victim := tabletest.Adds(t, state.Files)[0]
 	_, err = other.Log().Commit(t.Context(), commitlog.Transaction{
 		ReadVersion: state.Version,
 		Actions: commitlog.Commit{Removes: []commitlog.Remove{
@@ -235,7 +235,7 @@ func TestPlanLeavesAlone(t *testing.T) {
 			t.Errorf("%s: groups %v, %d young", name, got, p.Young)
 		}
 	}
-	if _, err := compaction.NewPlan(s, day("id = 3")); err == nil || !strings.Contains(err.Error(), "not partitioned by it; files are chosen by day") {
+	if _, err := compaction.NewPlan(t.Context(), s, day("id = 3")); err == nil || !strings.Contains(err.Error(), "not partitioned by it; files are chosen by day") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -257,7 +257,7 @@ func TestGroupsAreAsLargeAsTheTableWantsItsFiles(t *testing.T) {
 
 func filesOf(t testing.TB, s *table.Snapshot) []table.File {
 	t.Helper()
-	files, err := s.FilesWhere(nil)
+	files, err := s.FilesWhere(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -79,7 +79,7 @@ func (c *compactions) compact(ctx context.Context, beside *batch.Beside, done *b
 	if err != nil {
 		return err
 	}
-	p, err := compaction.NewPlan(s, compaction.Options{MinAge: c.when.MinAge, MaxFiles: int(max(c.memory.Room()/2/compaction.PlanMemory, c.when.MinFiles)), Now: c.now()})
+	p, err := compaction.NewPlan(ctx, s, compaction.Options{MinAge: c.when.MinAge, MaxFiles: int(max(c.memory.Room()/2/compaction.PlanMemory, c.when.MinFiles)), Now: c.now()})
 	if err != nil {
 		return err
 	}

@@ -263,7 +263,7 @@ func (w *world) noLeftovers(t testing.TB, path string) {
 	refers := map[string]bool{}
 	tbl := table.New(local.New(path), table.Options{})
 	if s, err := tbl.Snapshot(t.Context(), table.Newest); err == nil {
-		for f := range s.Files() {
+		for f := range s.Files(t.Context()) {
 			refers[filepath.Join(path, filepath.FromSlash(f.Path))] = true
 		}
 		err := tbl.History(t.Context(), func(c *commitlog.Commit) error {

@@ -365,7 +365,7 @@ func TestSweepKeepsWhatOlderVersionsNeed(t *testing.T) {
 	s := parseSchema(t, "id:long")
 	appendAll(t, tbl, 0, &Create{Schema: s}, record(t, s, `[{"id":1}]`))
 	first := newestOf(t, store)
-	files, err := first.FilesWhere(nil)
+	files, err := first.FilesWhere(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,11 +35,11 @@ func storeWithVersions(t testing.TB) *memStore {
 		appendAll(t, tbl, batch, &Create{Schema: s}, randomRecord(r, s, 5))
 	}
 	snap := newestOf(t, store)
-	for f, err := range snap.Files() {
+	for f, err := range snap.Files(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if f.Path != slices.Collect(snap.state.Files.All())[1].Path {
+		if f.Path != addsOf(t, snap.state.Files)[1].Path {
 			continue
 		}
 		remove := removal(f.add, 1)
@@ -207,7 +207,7 @@ func TestRestorationKeepsWhatNeverGoesBack(t *testing.T) {
 	to := state(commitlog.Protocol{MinReaderVersion: 1, MinWriterVersion: 2},
 		map[string]string{"own": "old", "delta.columnMapping.maxColumnId": "3"},
 		commitlog.DomainMetadata{Domain: "delta.rowTracking", Configuration: "3"}, commitlog.DomainMetadata{Domain: "other", Configuration: "old"})
-	c, err := restoration(from, to, time.Unix(0, 0))
+	c, err := restoration(t.Context(), from, to, time.Unix(0, 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +228,7 @@ func TestRestoreIsRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		delete(store.objects, slices.Collect(snap.state.Files.All())[1].Path)
+		delete(store.objects, addsOf(t, snap.state.Files)[1].Path)
 		if err := restoreTo(t, store, 2); err == nil || !strings.Contains(err.Error(), "1 of the 1 files that version 2 had besides are gone, part-") {
 			t.Error(err)
 		}
@@ -273,14 +273,14 @@ func TestDiffOfVersions(t *testing.T) {
 		}
 		snaps = append(snaps, s)
 	}
-	d, err := snaps[2].Diff(snaps[4])
+	d, err := snaps[2].Diff(t.Context(), snaps[4])
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(d.Added) != 0 || len(d.Removed) != 1 || d.Removed[0].Rows != 5 || len(d.Apps) != 0 || len(d.Columns) != 0 || len(d.Properties) != 2 || d.Properties[1].Name != "own" || *d.Properties[1].After != "x" || d.Properties[1].Before != nil {
 		t.Errorf("%+v", d)
 	}
-	if d, err = snaps[4].Diff(snaps[0]); err != nil || len(d.Removed) != 1 || len(d.Apps) != 1 || d.Apps[0] != (AppChange{"test", 2, 0}) {
+	if d, err = snaps[4].Diff(t.Context(), snaps[0]); err != nil || len(d.Removed) != 1 || len(d.Apps) != 1 || d.Apps[0] != (AppChange{"test", 2, 0}) {
 		t.Errorf("%+v, %v", d, err)
 	}
 	before, after := parseSchema(t, "a:long,b:int,c:int,d:int"), parseSchema(t, "a:long,b:long,d:int,e:date")

@@ -208,7 +208,7 @@ func filesWhere(t *testing.T, snap *Snapshot, text string) []File {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := snap.FilesWhere(where)
+	files, err := snap.FilesWhere(t.Context(), where)
 	if err != nil {
 		t.Fatal(err)
 	}

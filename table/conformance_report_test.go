@@ -200,8 +200,8 @@ func featuresOf(s *Snapshot) []string {
 		delete(features, "columnMapping")
 		features["columnMapping by "+mode] = true
 	}
-	for add := range state.Files.All() {
-		if add.DeletionVector != nil {
+	for _, vector := range state.Files.Paths() {
+		if vector != nil {
 			features["deletion vectors in use"] = true
 		}
 	}

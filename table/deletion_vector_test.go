@@ -137,7 +137,7 @@ func TestDeletedRowsAreNotScanned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	add := slices.Collect(snap.State().Files.All())[0]
+	add := addsOf(t, snap.State().Files)[0]
 	var rows []int64
 	var want []string
 	for i, text := range rowTexts(rec) {
@@ -168,7 +168,7 @@ func TestDeletedRowsAreNotScanned(t *testing.T) {
 	if snap, err = tbl.Snapshot(t.Context(), Newest); err != nil {
 		t.Fatal(err)
 	}
-	for f, err := range snap.Files() {
+	for f, err := range snap.Files(t.Context()) {
 		if err != nil || f.Rows != int64(len(want)) {
 			t.Errorf("%d rows, %v", f.Rows, err)
 		}

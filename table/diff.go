@@ -1,6 +1,7 @@
 package table
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -39,8 +40,8 @@ type AppChange struct {
 	Before, After int64
 }
 
-// Diff compares the snapshot with another one of the same table, by the log alone.
-func (s *Snapshot) Diff(to *Snapshot) (*Difference, error) {
+// Diff compares the snapshot with another one of the same table, by the log alone. Errors are those of Files.
+func (s *Snapshot) Diff(ctx context.Context, to *Snapshot) (*Difference, error) {
 	d := &Difference{
 		From: s.Version(), To: to.Version(), Partitions: [2][]string{s.PartitionColumns(), to.PartitionColumns()},
 		Protocol: [2]commitlog.Protocol{s.state.Protocol, to.state.Protocol},
@@ -48,17 +49,20 @@ func (s *Snapshot) Diff(to *Snapshot) (*Difference, error) {
 		Apps: appChanges(s.state.Apps, to.state.Apps), Domains: textChanges(domainTexts(s.state), domainTexts(to.state)),
 	}
 	var err error
-	if d.Removed, err = s.besides(to); err != nil {
+	if d.Removed, err = s.besides(ctx, to); err != nil {
 		return nil, err
 	}
-	d.Added, err = to.besides(s)
+	d.Added, err = to.besides(ctx, s)
 	return d, err
 }
 
 // besides are the files that the other version does not have.
-func (s *Snapshot) besides(other *Snapshot) ([]File, error) {
+func (s *Snapshot) besides(ctx context.Context, other *Snapshot) ([]File, error) {
 	var files []File
-	for add := range s.state.Files.Without(other.state.Files) {
+	for add, err := range s.state.Files.Without(ctx, other.state.Files) {
+		if err != nil {
+			return nil, err
+		}
 		f, err := s.file(&add)
 		if err != nil {
 			return nil, fmt.Errorf("version %d, file %s: %w", s.Version(), add.Path, err)

@@ -64,7 +64,7 @@ func appendAndScan() error {
 	if err != nil {
 		return err
 	}
-	for f := range snapshot.Files() {
+	for f := range snapshot.Files(ctx) {
 		fmt.Print(f.Path[:25], ": ")
 		break
 	}

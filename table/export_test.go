@@ -3,10 +3,11 @@ package table
 import (
 	"bytes"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/sluicedata/sluice/commitlog"
 )
 
 func TestExportHoldsWhatAScanHandsOut(t *testing.T) {
@@ -36,11 +37,11 @@ func TestExportHoldsWhatAScanHandsOut(t *testing.T) {
 			t.Error(diff)
 		}
 	}
-	for f, err := range snap.Files() {
+	for f, err := range snap.Files(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		add := slices.Collect(snap.State().Files.All())[0]
+		add := addsOf(t, snap.State().Files)[0]
 		if RowsOf(&add) != f.Rows {
 			t.Errorf("%d rows, and %d", RowsOf(&add), f.Rows)
 		}
@@ -49,4 +50,17 @@ func TestExportHoldsWhatAScanHandsOut(t *testing.T) {
 		}
 		break
 	}
+}
+
+// addsOf are the files of a state, with their statistics.
+func addsOf(tb testing.TB, files *commitlog.Files) []commitlog.Add {
+	tb.Helper()
+	var adds []commitlog.Add
+	for a, err := range files.All(tb.Context()) {
+		if err != nil {
+			tb.Fatal(err)
+		}
+		adds = append(adds, a)
+	}
+	return adds
 }

@@ -63,7 +63,7 @@ func TestAnyStringNamesAPartition(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen := make(map[string]bool)
-	for add := range snap.State().Files.All() {
+	for _, add := range addsOf(t, snap.State().Files) {
 		if !safePath.MatchString(add.Path) || strings.HasPrefix(add.Path, "_") || strings.HasPrefix(add.Path, ".") {
 			t.Errorf("path %q", add.Path)
 		}
@@ -149,7 +149,7 @@ func TestPartitionValuesOfEveryType(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got []string
-			adds := slices.Collect(snap.State().Files.All())
+			adds := addsOf(t, snap.State().Files)
 			for _, add := range adds[:len(adds)-1] {
 				got = append(got, *add.PartitionValues["p"])
 			}

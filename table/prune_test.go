@@ -194,7 +194,7 @@ func tellOtherwise(t *testing.T, r *rand.Rand, tbl *Table, s *schema.Type, recor
 		t.Fatal(err)
 	}
 	tx := commitlog.Transaction{ReadVersion: state.Version}
-	for add := range state.Files.All() {
+	for _, add := range addsOf(t, state.Files) {
 		record := records[len(tx.Actions.Adds)]
 		tx.Actions.Removes = append(tx.Actions.Removes, commitlog.Remove{Path: add.Path, DeletionTimestamp: 1, DataChange: true})
 		add.DataChange = true

@@ -34,7 +34,7 @@ func (t *Table) PlanRestore(ctx context.Context, to *Snapshot) (*Restore, error)
 	}
 	r := &Restore{table: t, From: newest.Version(), To: to.Version(), Parameters: map[string]any{"version": strconv.FormatInt(to.Version(), 10)}}
 	r.left, r.leftBytes = to.state.Files.Len(), to.state.Files.Bytes()
-	if r.Commit, err = restoration(newest.state, to.state, t.options.Now()); err != nil {
+	if r.Commit, err = restoration(ctx, newest.state, to.state, t.options.Now()); err != nil {
 		return nil, fmt.Errorf("restore version %d: %w", to.Version(), err)
 	}
 	for i := range r.Commit.Adds {
@@ -47,14 +47,20 @@ func (t *Table) PlanRestore(ctx context.Context, to *Snapshot) (*Restore, error)
 }
 
 // restoration is the commit that leads from one state to another.
-func restoration(from, to *commitlog.State, now time.Time) (commitlog.Commit, error) {
+func restoration(ctx context.Context, from, to *commitlog.State, now time.Time) (commitlog.Commit, error) {
 	c := commitlog.Commit{Domains: restoredDomains(from.Domains, to.Domains)}
-	for a := range from.Files.Without(to.Files) {
+	for a, err := range from.Files.Without(ctx, to.Files) {
+		if err != nil {
+			return c, err
+		}
 		r := removal(&a, now.UnixMilli())
 		r.DataChange = true
 		c.Removes = append(c.Removes, r)
 	}
-	for a := range to.Files.Without(from.Files) {
+	for a, err := range to.Files.Without(ctx, from.Files) {
+		if err != nil {
+			return c, err
+		}
 		a.DataChange = true
 		c.Adds = append(c.Adds, a)
 	}

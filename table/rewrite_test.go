@@ -97,7 +97,7 @@ func onlyAdd(t testing.TB, tbl *Table) commitlog.Add {
 	if err != nil {
 		t.Fatal(err)
 	}
-	adds := slices.Collect(state.Files.All())
+	adds := addsOf(t, state.Files)
 	if len(adds) != 1 {
 		t.Fatalf("%d files", len(adds))
 	}
@@ -207,7 +207,7 @@ func TestFilesOfOthersAreRewrittenRowForRow(t *testing.T) {
 		}
 		byPartition := map[string][]File{}
 		rows := int64(0)
-		for f := range snap.Files() {
+		for f := range snap.Files(t.Context()) {
 			if rows += f.Rows; rows > 20_000 {
 				t.Skip("it takes long, and the other tables have all that it has")
 			}
@@ -221,7 +221,7 @@ func TestFilesOfOthersAreRewrittenRowForRow(t *testing.T) {
 				t.Fatal(err)
 			}
 			if _, err = snap.Rewrite(&files[0]); err == nil {
-				_, err = rewriteOf(t, snap, newest(snap, files)).Commit(t.Context())
+				_, err = rewriteOf(t, snap, newest(t, snap, files)).Commit(t.Context())
 			}
 			if err != nil && (strings.Contains(err.Error(), "cannot be stored") || strings.Contains(err.Error(), "cannot name a partition")) {
 				t.Skip("the table has columns that are only read: ", err)
@@ -264,7 +264,7 @@ func skipRefused(t *testing.T, err error) {
 
 func filesOf(t testing.TB, snap *Snapshot) []File {
 	t.Helper()
-	files, err := snap.FilesWhere(nil)
+	files, err := snap.FilesWhere(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,9 +272,9 @@ func filesOf(t testing.TB, snap *Snapshot) []File {
 }
 
 // newest finds files in a newer snapshot.
-func newest(snap *Snapshot, files []File) []File {
+func newest(t *testing.T, snap *Snapshot, files []File) []File {
 	var found []File
-	for f := range snap.Files() {
+	for f := range snap.Files(t.Context()) {
 		if slices.ContainsFunc(files, func(g File) bool { return g.Path == f.Path }) {
 			found = append(found, f)
 		}

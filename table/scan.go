@@ -59,7 +59,7 @@ func (s *Snapshot) Scan(ctx context.Context, options ScanOptions, fn func(arrow.
 	if err != nil {
 		return err
 	}
-	for f, err := range s.Files() {
+	for f, err := range s.Files(ctx) {
 		switch {
 		case err != nil:
 		case options.Where.excludes(&f):

@@ -79,10 +79,14 @@ func (s *Snapshot) Properties() map[string]string { return s.state.Metadata.Conf
 func (s *Snapshot) State() *commitlog.State { return s.state }
 
 // Files goes through the data files, in the order in which they were committed, or in that of the log checkpoint that tells
-// of them. It ends with the error of a file whose description cannot be read.
-func (s *Snapshot) Files() iter.Seq2[File, error] {
+// of them. It ends with the error of a file whose description cannot be read, or one of commitlog.Files.All.
+func (s *Snapshot) Files(ctx context.Context) iter.Seq2[File, error] {
 	return func(yield func(File, error) bool) {
-		for add := range s.state.Files.All() {
+		for add, err := range s.state.Files.All(ctx) {
+			if err != nil {
+				yield(File{}, err)
+				return
+			}
 			f, err := s.file(&add)
 			if err != nil {
 				err = fmt.Errorf("table %s, version %d, file %s: %w", s.table.store.URL(), s.state.Version, add.Path, err)
@@ -96,15 +100,15 @@ func (s *Snapshot) Files() iter.Seq2[File, error] {
 
 // Matching goes through the data files that may hold a row which fulfils the predicate, by partition values and statistics; nil:
 // all of them, as Files.
-func (s *Snapshot) Matching(where *Predicate) (iter.Seq2[File, error], error) {
+func (s *Snapshot) Matching(ctx context.Context, where *Predicate) (iter.Seq2[File, error], error) {
 	if where == nil {
-		return s.Files(), nil
+		return s.Files(ctx), nil
 	}
 	if err := where.check(s.schema); err != nil {
 		return nil, err
 	}
 	return func(yield func(File, error) bool) {
-		for f, err := range s.Files() {
+		for f, err := range s.Files(ctx) {
 			if (err != nil || !where.excludes(&f)) && !yield(f, err) {
 				return
 			}
@@ -113,8 +117,8 @@ func (s *Snapshot) Matching(where *Predicate) (iter.Seq2[File, error], error) {
 }
 
 // FilesWhere are those of Matching.
-func (s *Snapshot) FilesWhere(where *Predicate) ([]File, error) {
-	matching, err := s.Matching(where)
+func (s *Snapshot) FilesWhere(ctx context.Context, where *Predicate) ([]File, error) {
+	matching, err := s.Matching(ctx, where)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -27,7 +26,7 @@ func fileStats(t testing.TB, s *schema.Type, properties map[string]string, recor
 	if err != nil {
 		t.Fatal(err)
 	}
-	adds := slices.Collect(snap.State().Files.All())
+	adds := addsOf(t, snap.State().Files)
 	if len(adds) != 1 {
 		t.Fatalf("%d files", len(adds))
 	}

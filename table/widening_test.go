@@ -92,7 +92,7 @@ func checkFound(t *testing.T, tbl *Table, v Value) {
 		v = v.(int64) - 999 // the room that is made for what is cut off
 	}
 	for _, op := range []Op{Equal, LessOrEqual, GreaterOrEqual} {
-		if files, err := snap.FilesWhere(&Predicate{Op: op, Column: []string{"c"}, Values: []Value{v}}); err != nil || len(files) == 0 {
+		if files, err := snap.FilesWhere(t.Context(), &Predicate{Op: op, Column: []string{"c"}, Values: []Value{v}}); err != nil || len(files) == 0 {
 			t.Errorf("c %s %v: %v %v", op, v, files, err)
 		}
 	}

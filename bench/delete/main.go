@@ -42,7 +42,10 @@ func run(ctx context.Context, args []string) (err error) {
 		Info:     &commitlog.CommitInfo{Operation: "DELETE", TxnID: "delete"},
 		Protocol: &commitlog.Protocol{MinReaderVersion: 3, MinWriterVersion: 7, ReaderFeatures: features, WriterFeatures: append(features, "appendOnly", "invariants")},
 	}
-	for a := range s.Files.All() {
+	for a, err := range s.Files.All(ctx) {
+		if err != nil {
+			return err
+		}
 		c.Removes = append(c.Removes, commitlog.Remove{Path: a.Path, DeletionTimestamp: a.ModificationTime, DataChange: true})
 		a.DeletionVector, err = vector(table.RowsOf(&a), every)
 		if err != nil {

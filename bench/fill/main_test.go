@@ -18,7 +18,7 @@ func TestTableHasAsManyFilesAsAskedForWithStatistics(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen := map[string]bool{}
-	for f, err := range s.Files() {
+	for f, err := range s.Files(t.Context()) {
 		if err != nil || f.Rows != rows {
 			t.Fatal(f, err)
 		}

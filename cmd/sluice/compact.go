@@ -90,7 +90,7 @@ func (c *compacting) run(ctx context.Context, store storage.Store, path, where s
 			return usageError{fmt.Errorf("--where %w", err)}
 		}
 	}
-	plan, err := compaction.NewPlan(s, c.options)
+	plan, err := compaction.NewPlan(ctx, s, c.options)
 	if err != nil {
 		return err
 	}

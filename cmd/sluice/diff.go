@@ -42,7 +42,7 @@ A row that was written anew into another file, as by compact or an update, is in
 			if err != nil {
 				return err
 			}
-			d, err := from.Diff(to)
+			d, err := from.Diff(cmd.Context(), to)
 			if err != nil {
 				return fmt.Errorf("compare versions of table %s: %w", args[0], err)
 			}

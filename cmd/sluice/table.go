@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -45,7 +46,7 @@ func openTable(path string) (*table.Table, error) {
 }
 
 // snapshotCommand makes a verb that shows something of one version.
-func (a *app) snapshotCommand(use, short string, show func(path string, s *table.Snapshot) (document any, people func(io.Writer), err error)) *cobra.Command {
+func (a *app) snapshotCommand(use, short string, show func(ctx context.Context, path string, s *table.Snapshot) (document any, people func(io.Writer), err error)) *cobra.Command {
 	var (
 		out output
 		at  moment
@@ -60,7 +61,7 @@ func (a *app) snapshotCommand(use, short string, show func(path string, s *table
 			if err != nil {
 				return err
 			}
-			document, people, err := show(args[0], s)
+			document, people, err := show(cmd.Context(), args[0], s)
 			if err != nil {
 				return err
 			}
@@ -121,13 +122,13 @@ type columnView struct {
 	Nullable bool   `json:"nullable"`
 }
 
-func showTable(path string, s *table.Snapshot) (any, func(io.Writer), error) {
+func showTable(ctx context.Context, path string, s *table.Snapshot) (any, func(io.Writer), error) {
 	state := s.State()
 	v := &tableView{
 		Path: path, ID: s.ID(), Version: s.Version(), Protocol: protocolOf(state.Protocol),
 		PartitionColumns: append([]string{}, s.PartitionColumns()...), Columns: columnViews(s.Schema()), Properties: s.Properties(), Pipelines: []appView{},
 	}
-	for f, err := range s.Files() {
+	for f, err := range s.Files(ctx) {
 		if err != nil {
 			return nil, nil, err
 		}
@@ -180,7 +181,7 @@ func printColumns(w io.Writer, columns []columnView) {
 	}
 }
 
-func showSchema(_ string, s *table.Snapshot) (any, func(io.Writer), error) {
+func showSchema(_ context.Context, _ string, s *table.Snapshot) (any, func(io.Writer), error) {
 	columns := columnViews(s.Schema())
 	document := map[string]any{"version": s.Version(), "columns": columns, "delta_schema": json.RawMessage(s.Schema().JSON())}
 	return document, func(w io.Writer) { printColumns(w, columns) }, nil
@@ -198,9 +199,9 @@ func fileViewOf(f *table.File) fileView {
 	return fileView{f.Path, f.Values, f.Rows, f.Size, f.Modified.UTC()}
 }
 
-func showFiles(_ string, s *table.Snapshot) (any, func(io.Writer), error) {
+func showFiles(ctx context.Context, _ string, s *table.Snapshot) (any, func(io.Writer), error) {
 	views := []fileView{}
-	for f, err := range s.Files() {
+	for f, err := range s.Files(ctx) {
 		if err != nil {
 			return nil, nil, err
 		}

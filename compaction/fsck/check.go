@@ -139,7 +139,7 @@ func (r *Report) files(ctx context.Context, s *table.Snapshot, o Options) error 
 }
 
 func feed(ctx context.Context, s *table.Snapshot, to chan<- table.File) error {
-	for f, err := range s.Files() {
+	for f, err := range s.Files(ctx) {
 		if err != nil {
 			return err
 		}

@@ -56,7 +56,7 @@ func removeOnce(ctx context.Context, t *table.Table, suspects map[string]bool, n
 		return removed, err
 	}
 	var gone []table.File
-	for f, err := range s.Files() {
+	for f, err := range s.Files(ctx) {
 		if err != nil {
 			return removed, err
 		}

@@ -35,7 +35,7 @@ func makeCompacted(t testing.TB, store storage.Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := compaction.NewPlan(s, compaction.Options{Now: time.Now()})
+	p, err := compaction.NewPlan(t.Context(), s, compaction.Options{Now: time.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}

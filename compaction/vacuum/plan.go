@@ -92,8 +92,8 @@ func (p *Plan) read(ctx context.Context) error {
 	}
 	p.Version = state.Version
 	p.References = newReferences(p.Before)
-	for a := range state.Files.All() {
-		if err := p.References.live(&a); err != nil {
+	for path, vector := range state.Files.Paths() {
+		if err := p.References.file(path, vector, Needed); err != nil {
 			return p.badPath(err)
 		}
 	}

@@ -43,7 +43,7 @@ func TestIngestionCompactionAndVacuumAtOnceLoseNothing(t *testing.T) {
 		if err != nil {
 			return errors.Join(err, store.Close())
 		}
-		p, err := compaction.NewPlan(s, compaction.Options{Now: time.Now()})
+		p, err := compaction.NewPlan(t.Context(), s, compaction.Options{Now: time.Now()})
 		if err == nil {
 			err = compaction.Run(t.Context(), s, p, compaction.Events{})
 		}

@@ -183,10 +183,10 @@ func restore(t testing.TB, store storage.Store, version int64) {
 		t.Fatal(err)
 	}
 	tx := commitlog.Transaction{ReadVersion: newest.Version, Actions: commitlog.Commit{Info: &commitlog.CommitInfo{Operation: "RESTORE"}}}
-	for a := range newest.Files.All() {
+	for _, a := range tabletest.Adds(t, newest.Files) {
 		tx.Actions.Removes = append(tx.Actions.Removes, commitlog.Remove{Path: a.Path, DeletionTimestamp: time.Now().UnixMilli(), DataChange: true})
 	}
-	for a := range old.Files.All() {
+	for _, a := range tabletest.Adds(t, old.Files) {
 		a.DataChange = true
 		tx.Actions.Adds = append(tx.Actions.Adds, a)
 	}
@@ -268,7 +268,7 @@ func TestAbsolutePathsProtectTheFilesHereThatTheyMayMean(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := ""
-	for i, a := range slices.Collect(state.Files.All()) {
+	for i, a := range tabletest.Adds(t, state.Files) {
 		prefix := []string{"file:///a/link/to/it/", "/elsewhere/"}[i%2]
 		text += `{"remove":{"path":"` + a.Path + `","dataChange":false}}` + "\n" +
 			`{"add":{"path":"` + prefix + a.Path + `","partitionValues":{"_day":null},"size":1,"modificationTime":0,"dataChange":false}}` + "\n"

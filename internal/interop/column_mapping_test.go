@@ -77,7 +77,7 @@ func compact(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := compaction.NewPlan(snap, compaction.Options{Now: time.Now()})
+	plan, err := compaction.NewPlan(t.Context(), snap, compaction.Options{Now: time.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -220,10 +220,10 @@ func (h *history) commit(readVersion int64, actions commitlog.Commit) {
 func (h *history) delete(remainder int64) {
 	h.t.Helper()
 	s := h.snapshot(table.Newest)
-	files, err := s.FilesWhere(nil)
+	files, err := s.FilesWhere(h.t.Context(), nil)
 	h.must(err)
 	adds := map[string]commitlog.Add{}
-	for a := range s.State().Files.All() {
+	for _, a := range tabletest.Adds(h.t, s.State().Files) {
 		adds[a.Path] = a
 	}
 	actions := commitlog.Commit{Info: &commitlog.CommitInfo{Operation: "DELETE"}}
@@ -282,7 +282,7 @@ func (h *history) order(by ...string) {
 func (h *history) rewrite(order *compaction.Order) {
 	h.t.Helper()
 	s := h.snapshot(table.Newest)
-	plan, err := compaction.NewPlan(s, compaction.Options{Now: time.Now(), Order: order})
+	plan, err := compaction.NewPlan(h.t.Context(), s, compaction.Options{Now: time.Now(), Order: order})
 	h.must(err)
 	h.must(compaction.Run(h.t.Context(), s, plan, compaction.Events{}))
 	h.holds(h.rows[h.last])

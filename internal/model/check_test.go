@@ -83,7 +83,7 @@ func (w *world) checkRows(s *table.Snapshot, want rows, options table.ScanOption
 
 func (w *world) checkCounts(s *table.Snapshot, want int) {
 	sum := int64(0)
-	for f, err := range s.Files() {
+	for f, err := range s.Files(w.tb.Context()) {
 		if err != nil || f.Rows < 0 {
 			w.fatalf("version %d: %s has %d rows, %v", s.Version(), f.Path, f.Rows, err)
 		}
@@ -152,10 +152,10 @@ func (w *world) checkFolder() {
 		w.fatalf("%v", err)
 	}
 	needed := map[string]bool{}
-	for a := range state.Files.All() {
-		needed[a.Path] = true
-		if a.DeletionVector != nil {
-			if path, err := a.DeletionVector.Path(); err == nil && path != "" {
+	for path, vector := range state.Files.Paths() {
+		needed[path] = true
+		if vector != nil {
+			if path, err := vector.Path(); err == nil && path != "" {
 				needed[path] = true
 			}
 		}

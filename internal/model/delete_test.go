@@ -20,12 +20,12 @@ func (s *step) remove() error {
 		return err
 	}
 	s.between()
-	files, err := of.FilesWhere(nil)
+	files, err := of.FilesWhere(ctx, nil)
 	if err != nil || len(files) == 0 {
 		return err
 	}
 	adds := map[string]commitlog.Add{}
-	for a := range of.State().Files.All() {
+	for _, a := range tabletest.Adds(s.tb, of.State().Files) {
 		adds[a.Path] = a
 	}
 	vectors := of.Properties()["delta.enableDeletionVectors"] == "true"

@@ -94,7 +94,7 @@ func (s *step) rewrite(order *compaction.Order) error {
 	if err != nil {
 		return err
 	}
-	plan, err := compaction.NewPlan(of, compaction.Options{Now: s.clock, Order: order})
+	plan, err := compaction.NewPlan(ctx, of, compaction.Options{Now: s.clock, Order: order})
 	if err != nil {
 		return err
 	}
