@@ -77,8 +77,9 @@ const (
 	runBytes   = 4 << 20
 	runShare   = 4
 	runBlocks  = 1024
-	// runsAhead is how many runs of a decoder may wait for the writer, which takes much longer over one that fills a row group than over
-	// the others. The decoders' memory bounds them as well.
+	// runsAhead is how many runs of each of several decoders may wait for the writer, which takes much longer over one that fills a row
+	// group than over the others. The decoders' memory bounds them as well. Of a decoder alone, which has one core with the
+	// writer, one may wait: more would only take memory.
 	runsAhead = 4
 	// ownMemory is the share, in bytes, of an engine that is given no account.
 	ownMemory = 64 << 20

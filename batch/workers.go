@@ -68,7 +68,7 @@ var errRejected = errors.New("bad record")
 func decodeBeside(decoders []format.Decoder, account *memory.Account, policy Policy, settle func(*run) error) *workers {
 	w := &workers{
 		ahead: account.ReadAhead(), runBytes: min(runBytes, account.Share()/runShare),
-		order: make(chan *run, runsAhead*len(decoders)), ended: make(chan struct{}), failed: make(chan struct{}),
+		order: make(chan *run, waitingRuns(len(decoders))), ended: make(chan struct{}), failed: make(chan struct{}),
 	}
 	for _, d := range decoders {
 		lane := make(chan *run, runsAhead+1)
@@ -83,6 +83,14 @@ func decodeBeside(decoders []format.Decoder, account *memory.Account, policy Pol
 	}
 	go w.inOrder(settle)
 	return w
+}
+
+// waitingRuns is how many runs may wait for the writer.
+func waitingRuns(decoders int) int {
+	if decoders == 1 {
+		return 1
+	}
+	return runsAhead * decoders
 }
 
 // take hands over the next block, which it retains.

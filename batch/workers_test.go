@@ -262,8 +262,7 @@ func TestWorkersEndWhenTheContextDoes(t *testing.T) {
 }
 
 func TestDecodersGoOnWhileTheWriterIsBusy(t *testing.T) {
-	for workers := range 3 {
-		workers++
+	for workers, waiting := range map[int]int{1: 1, 2: 2 * runsAhead, 3: 3 * runsAhead} {
 		synctest.Test(t, func(t *testing.T) {
 			const share = 64 << 10
 			decoders := make([]format.Decoder, workers)
@@ -278,7 +277,7 @@ func TestDecodersGoOnWhileTheWriterIsBusy(t *testing.T) {
 			var decoded atomic.Int64
 			taken := make(chan error)
 			go func() {
-				for range 2 * runsAhead * workers {
+				for range 2 * waiting {
 					b := &source.Block{Values: [][]byte{[]byte("1")}, Positions: []int64{1}, Bytes: share / runShare, Free: func() { decoded.Add(1) }}
 					if err := w.take(t.Context(), b); err != nil {
 						taken <- err
@@ -289,8 +288,8 @@ func TestDecodersGoOnWhileTheWriterIsBusy(t *testing.T) {
 				taken <- nil
 			}()
 			synctest.Wait()
-			if n := decoded.Load(); n != int64(1+runsAhead*workers) {
-				t.Errorf("%d workers: %d runs are decoded while the writer has the first, want it and %d a worker", workers, n, runsAhead)
+			if n := decoded.Load(); n != int64(1+waiting) {
+				t.Errorf("%d workers: %d runs are decoded while the writer has the first, want it and %d", workers, n, waiting)
 			}
 			close(busy)
 			if err := errors.Join(<-taken, w.end()); err != nil {
