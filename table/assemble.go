@@ -113,6 +113,9 @@ func typed(t *schema.Type, arrays []arrow.ArrayData) []arrow.Field {
 
 // assembleVariant makes an array of variants that can be decoded.
 func (src *source) assembleVariant(slots, within int, valid []byte) (arrow.ArrayData, error) {
+	if src.shredded != nil {
+		return src.assembleShredded(slots, within, valid)
+	}
 	var parts [2]arrow.ArrayData
 	for i := range parts {
 		var err error

@@ -20,6 +20,7 @@ type source struct {
 	presence *leafColumn // any leaf below, whose levels tell whether the value is there; for a leaf itself
 	children []*source   // nil for what the file does not have
 	key      bool        // of a map, and so never null
+	shredded *shredded   // of a variant that is: its one child is the group
 }
 
 // sources makes the leaves that a row group is read with.
@@ -122,20 +123,28 @@ func (s *sources) mapping(src *source, c *parquet.Column) error {
 	return nil
 }
 
-// variant finds the two leaves of a variant (PROTOCOL.md, "Variant Data Type").
+// variant finds the two leaves of a variant (PROTOCOL.md, "Variant Data Type"), or the group of a shredded one.
 func (s *sources) variant(src *source, c *parquet.Column) error {
-	metadata, value := c.Column("metadata"), c.Column("value")
-	switch {
-	case c.Column("typed_value") != nil:
-		return fmt.Errorf("column %s: the file stores shredded variants, which this version does not read; have the engine that wrote the file rewrite it with delta.enableVariantShredding=false", c.Name())
-	case c.Leaf() || metadata == nil || value == nil:
+	metadata, value, typed := c.Column("metadata"), c.Column("value"), c.Column("typed_value")
+	if c.Leaf() || metadata == nil || value == nil && typed == nil {
 		return fmt.Errorf("column %s: the file stores no variant where the table has one", c.Name())
 	}
 	plain := *s
 	plain.dictionaries = false
-	err := plain.children(src, []*schema.Type{schema.Of(schema.Binary), schema.Of(schema.Binary)}, []*parquet.Column{metadata, value}, c)
-	s.leaves = plain.leaves
-	return err
+	defer func() { s.leaves = plain.leaves }()
+	if typed == nil {
+		return plain.children(src, []*schema.Type{schema.Of(schema.Binary), schema.Of(schema.Binary)}, []*parquet.Column{metadata, value}, c)
+	}
+	shredded, group, err := shreddedVariant(c)
+	if err != nil {
+		return err
+	}
+	child, err := plain.column(group, c, src.outerRep)
+	if err != nil {
+		return err
+	}
+	src.shredded, src.children, src.presence = shredded, []*source{child}, child.presence
+	return nil
 }
 
 // children makes the sources below, and finds a leaf whose levels tell of src itself.

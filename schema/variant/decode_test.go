@@ -63,6 +63,14 @@ func TestValuesOfEachType(t *testing.T) {
 		if diff := cmp.Diff(c.want, got, cmp.Comparer(func(a, b decimal128.Num) bool { return a == b })); err != nil || diff != "" {
 			t.Errorf("%s: %v %s", name, err, diff)
 		}
+		metadata, value, err := Encode(&got)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		back, err := Decode(metadata, value)
+		if diff := cmp.Diff(got, back, cmp.Comparer(func(a, b decimal128.Num) bool { return a == b })); err != nil || diff != "" {
+			t.Errorf("%s, encoded again: %v %s", name, err, diff)
+		}
 	}
 }
 
@@ -119,6 +127,17 @@ func FuzzDecode(f *testing.F) {
 		want, err := oracle.Decode(names, value)
 		if err == nil && !same(got, want) {
 			t.Fatalf("%x, %x: %+v, %+v", metadata, value, got, want)
+		}
+		metadata, value, err = Encode(&got)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := Decode(metadata, value)
+		if err != nil {
+			t.Fatalf("%+v: %v", got, err)
+		}
+		if m, v, err := Encode(&back); err != nil || !bytes.Equal(m, metadata) || !bytes.Equal(v, value) {
+			t.Fatalf("%+v is %+v when it has been encoded, %v", got, back, err)
 		}
 	})
 }

@@ -1,7 +1,7 @@
-// Package variant reads values of Parquet's Variant binary encoding (parquet-format, VariantEncoding.md), which the columns of
+// Package variant reads and writes values of Parquet's Variant binary encoding (parquet-format, VariantEncoding.md), which the columns of
 // Delta's type variant hold: each is the metadata, a dictionary of the names of fields, and the value itself.
 //
-// Package table checks with it what it reads from data files, package format/json prints it.
+// Package table checks with it what it reads from data files, and encodes what it finds shredded there; package format/json prints it.
 //
 // Invariants:
 //
