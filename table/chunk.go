@@ -29,6 +29,7 @@ type chunk struct {
 	def     []uint8 // absent as long as no value is
 	rep     []uint8 // of leaves in lists
 	scratch []int32
+	joined  joined // its values, if all of them are those of pages of other files
 
 	// The pages before it.
 	pages    blocks // each page behind its header
@@ -118,8 +119,8 @@ func (k *chunk) add(values arrow.Array, e entries) {
 	k.nulls += int64(e.absent)
 }
 
-// addLevelled takes in entries whose levels are known, of so many rows: those that are there are the array's at the indexes.
-func (k *chunk) addLevelled(values arrow.Array, at []int32, l levelled, rows int) {
+// addLevels takes in the levels of entries, of so many rows, whose values are taken in otherwise.
+func (k *chunk) addLevels(l levelled, rows int) {
 	k.rep = append(k.rep, l.rep...)
 	if l.absent > 0 && k.nulls == 0 {
 		k.def = appendTimes(k.def, uint8(k.leaf.maxDef), k.levels)
@@ -129,9 +130,6 @@ func (k *chunk) addLevelled(values arrow.Array, at []int32, l levelled, rows int
 		k.def = append(k.def, l.def...)
 	case k.nulls > 0:
 		k.def = appendTimes(k.def, uint8(k.leaf.maxDef), l.levels)
-	}
-	if len(at) > 0 {
-		k.values.add(values, at)
 	}
 	k.levels += l.levels
 	k.rows += rows
@@ -164,7 +162,7 @@ func appendTimes[T uint8 | uint32](b []T, v T, times int) []T {
 }
 
 // buffered is about what the page to come takes, in bytes.
-func (k *chunk) buffered() int64 { return k.values.size() + int64(len(k.def)+len(k.rep)) }
+func (k *chunk) buffered() int64 { return k.values.size() + int64(k.joined.size+len(k.def)+len(k.rep)) }
 
 // memory is about what the chunk takes, in bytes.
 func (k *chunk) memory() int64 {
@@ -186,6 +184,9 @@ func (k *chunk) endPage() error {
 	work := k.workspace.page()
 	defer k.workspace.release(work)
 	work.body = k.appendLevels(work.body[:0])
+	if k.joined.size > 0 {
+		return k.endJoined(work)
+	}
 	body, encoding, err := k.values.encode(work)
 	if err != nil {
 		return fmt.Errorf("encode column %v: %w", k.leaf.path, err)
@@ -193,13 +194,18 @@ func (k *chunk) endPage() error {
 	if values, ok := k.values.(hashed); ok && k.filter != nil {
 		values.hash(k.filter)
 	}
-	limits := k.values.page()
 	compressed, err := k.compress(work, body, encoding)
 	if err != nil {
 		return fmt.Errorf("compress column %v: %w", k.leaf.path, err)
 	}
+	return k.putData(work, len(body), compressed, encoding)
+}
+
+// putData appends the page to come, which has been compressed from so many bytes.
+func (k *chunk) putData(work *pageWork, raw int, compressed []byte, encoding format.Encoding) error {
+	limits := k.values.page()
 	before := int64(k.pages.len())
-	if err := k.put(&k.pages, work, len(body), compressed, format.PageHeader{
+	if err := k.put(&k.pages, work, raw, compressed, format.PageHeader{
 		Type: format.DataPage,
 		DataPageHeader: thrift.New(format.DataPageHeader{
 			NumValues: int32(k.levels), Encoding: encoding, DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE,
@@ -213,6 +219,14 @@ func (k *chunk) endPage() error {
 	return nil
 }
 
+// endJoinedPage ends the page to come where its values are in a form that takes in no others.
+func (k *chunk) endJoinedPage() error {
+	if k.joined.size == 0 {
+		return nil
+	}
+	return k.endPage()
+}
+
 // copyPage appends a page that another file has, as it is. There is no page to come.
 func (k *chunk) copyPage(c *sourceChunk, p *sourcePage) error {
 	if err := k.turnTo(c.codec); err != nil {
@@ -224,6 +238,7 @@ func (k *chunk) copyPage(c *sourceChunk, p *sourcePage) error {
 	}
 	k.levels, k.rows, k.nulls = p.levels(), p.levels(), p.data.Statistics.NullCount
 	k.appended(p.data.Encoding, limits{p.data.Statistics.MinValue, p.data.Statistics.MaxValue, true}, before)
+	k.values.endPage()
 	return nil
 }
 

@@ -135,6 +135,9 @@ func newEncoder(l *layout, pageBytes int64, w *workspace) *encoder {
 
 // add gives entries to their chunk.
 func (e *encoder) add(k *chunk, values arrow.Array, in entries) error {
+	if err := k.endJoinedPage(); err != nil {
+		return err
+	}
 	k.add(values, in)
 	return e.endFullPage(k)
 }

@@ -2,6 +2,7 @@ package table
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 
 	"github.com/parquet-go/parquet-go/format"
@@ -15,7 +16,7 @@ import (
 const copiedBytes = 32 << 10
 
 // join appends the rows of another file, page by page, without taking rows apart: pages that are large enough and as they
-// would be here are copied, the others' values go into pages of this file. A row group of the file takes memory for one of
+// would be here are copied, small ones of numbers are joined as they are compressed, the others' values go into pages of this file. A row group of the file takes memory for one of
 // its column chunks at a time.
 func (e *encoder) join(s *sourceFile) (err error) {
 	defer parquetfile.Recover(&err)
@@ -48,6 +49,11 @@ func (e *encoder) joinChunk(at int, c *sourceChunk, rows int64) error {
 			e.countAbsent(at, int(p.data.Statistics.NullCount))
 			return err
 		}
+		if l, joined, err := k.joins(c, p); joined || err != nil {
+			rows -= int64(l.levels)
+			e.countAbsent(at, l.absent)
+			return errors.Join(err, e.endFullPage(k))
+		}
 		page, err := c.decode(p)
 		if err != nil {
 			return err
@@ -65,19 +71,21 @@ func (e *encoder) joinChunk(at int, c *sourceChunk, rows int64) error {
 type copyable interface {
 	// direct is the encoding of pages that are in no dictionary.
 	direct() format.Encoding
-	// cover widens the row group's bounds to the limits of a page; false, and nothing is done, if they are none.
+	// cover widens the page's bounds to the limits of another; false, and nothing is done, if they are none.
 	cover(low, high []byte) bool
 }
 
 // copies copies a page as it is, if it may. It may not where the values themselves are wanted, for a Bloom filter.
 func (k *chunk) copies(c *sourceChunk, p *sourcePage) (bool, error) {
 	v, ok := k.values.(copyable)
-	if !ok || !c.own || k.filter != nil || len(p.body) < copiedBytes || k.leaf.maxRep > 0 || p.data.Encoding != v.direct() ||
-		!k.keeps(c.codec) || !v.cover(p.data.Statistics.MinValue, p.data.Statistics.MaxValue) {
+	if !ok || !c.own || k.filter != nil || len(p.body) < copiedBytes || k.leaf.maxRep > 0 || p.data.Encoding != v.direct() || !k.keeps(c.codec) {
 		return false, nil
 	}
 	if err := k.endPage(); err != nil {
 		return false, err
+	}
+	if !v.cover(p.data.Statistics.MinValue, p.data.Statistics.MaxValue) {
+		return false, nil
 	}
 	return true, k.copyPage(c, p)
 }
@@ -95,8 +103,20 @@ func (v *ints[T]) cover(low, high []byte) bool {
 	}
 	copy(plain(v.low[:]), low)
 	copy(plain(v.top[:]), high)
-	v.ofGroup.merge(&intBounds{min: int64(v.low[0]), max: int64(v.top[0])})
+	v.ofPage.merge(&intBounds{min: int64(v.low[0]), max: int64(v.top[0])})
 	return true
+}
+
+func (v *floats[T]) direct() format.Encoding { return format.Plain }
+
+func (v *floats[T]) cover(low, high []byte) bool {
+	if len(low) != len(plain(v.low[:])) || len(high) != len(low) {
+		return false
+	}
+	copy(plain(v.low[:]), low)
+	copy(plain(v.top[:]), high)
+	v.ofPage.merge(&floatBounds{min: float64(v.low[0]), max: float64(v.top[0])})
+	return v.ofPage.seen()
 }
 
 func (v *texts) direct() format.Encoding {
@@ -110,8 +130,8 @@ func (v *texts) cover(low, high []byte) bool {
 	if len(high) == 0 {
 		return false
 	}
-	v.ofGroup.take(low)
-	v.ofGroup.take(high)
+	v.ofPage.take(low)
+	v.ofPage.take(high)
 	return true
 }
 
@@ -119,10 +139,16 @@ func (v *texts) cover(low, high []byte) bool {
 func (e *encoder) joinPage(at int, p *decodedPage) error {
 	e.countAbsent(at, e.layout.absentIn(at, p))
 	k, all := e.chunks[at], p.all
+	if err := k.endJoinedPage(); err != nil {
+		return err
+	}
 	for from := 0; from < p.levels; {
 		part, rows := p.slice(from, k.leaf.maxDef)
 		present := part.levels - part.absent
-		k.addLevelled(p.values, all[:present], part, rows)
+		k.addLevels(part, rows)
+		if present > 0 {
+			k.values.add(p.values, all[:present])
+		}
 		if err := e.endFullPage(k); err != nil {
 			return err
 		}

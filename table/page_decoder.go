@@ -67,25 +67,10 @@ func (d *pageDecoder) setDictionary(l *leaf, body []byte, n int) error {
 }
 
 func (d *pageDecoder) decode(l *leaf, body []byte, levels int, encoding format.Encoding) (*decodedPage, error) {
-	p := &decodedPage{levelled: levelled{levels: levels}}
+	p := &decodedPage{}
 	var err error
-	if l.maxRep > 0 {
-		if d.rep, body, err = takeLevels(d.rep[:0], body, l.maxRep, levels); err != nil {
-			return nil, err
-		}
-		p.rep = d.rep
-	}
-	if l.maxDef > 0 {
-		if d.def, body, err = takeLevels(d.def[:0], body, l.maxDef, levels); err != nil {
-			return nil, err
-		}
-		var above int
-		if p.absent, above = apart(d.def, l.maxDef); above > 0 {
-			return nil, errDamaged
-		}
-		if p.absent > 0 {
-			p.def = d.def
-		}
+	if p.levelled, body, err = d.levels(l, body, levels); err != nil {
+		return nil, err
 	}
 	present := levels - p.absent
 	for len(d.all) < present {
@@ -94,6 +79,31 @@ func (d *pageDecoder) decode(l *leaf, body []byte, levels int, encoding format.E
 	p.all = d.all[:present]
 	p.values, err = d.values(l, body, present, encoding)
 	return p, err
+}
+
+// levels takes the levels of so many entries off the front of a page.
+func (d *pageDecoder) levels(l *leaf, body []byte, n int) (all levelled, values []byte, err error) {
+	all.levels = n
+	if l.maxRep > 0 {
+		if d.rep, body, err = takeLevels(d.rep[:0], body, l.maxRep, n); err != nil {
+			return all, nil, err
+		}
+		all.rep = d.rep
+	}
+	if l.maxDef == 0 {
+		return all, body, nil
+	}
+	if d.def, body, err = takeLevels(d.def[:0], body, l.maxDef, n); err != nil {
+		return all, nil, err
+	}
+	absent, above := apart(d.def, l.maxDef)
+	if above > 0 {
+		return all, nil, errDamaged
+	}
+	if all.absent = absent; absent > 0 {
+		all.def = d.def
+	}
+	return all, body, nil
 }
 
 // apart counts the definition levels that are below one, and those that are above.
