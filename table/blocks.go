@@ -17,7 +17,10 @@ type workspace struct {
 }
 
 // pageWork is memory for a page that is being encoded.
-type pageWork struct{ body, compressed, light, header []byte }
+type pageWork struct {
+	body, compressed, light, header []byte
+	ids                             []uint32 // of numbers in a dictionary
+}
 
 // append puts bytes behind the body so far, and returns it.
 func (p *pageWork) append(b []byte) []byte {
@@ -60,6 +63,9 @@ func (w *workspace) release(p *pageWork) {
 	}
 	if cap(p.light) > spareWork {
 		p.light = nil
+	}
+	if 4*cap(p.ids) > spareWork {
+		p.ids = nil
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -167,8 +167,8 @@ func (k *chunk) buffered() int64 { return k.values.size() + int64(k.joined.size+
 // memory is about what the chunk takes, in bytes.
 func (k *chunk) memory() int64 {
 	n := k.pages.memory() + k.buffered()
-	if texts, ok := k.values.(*texts); ok {
-		n += texts.memory()
+	if values, ok := k.values.(indexed); ok {
+		n += values.memory()
 	}
 	if k.filter != nil {
 		n += k.filter.memory()
@@ -370,11 +370,11 @@ func (k *chunk) writeTo(out *countingWriter) (w written, err error) {
 
 // writeDictionary writes the dictionary page, if there is one.
 func (k *chunk) writeDictionary(out *countingWriter) error {
-	texts, ok := k.values.(*texts)
+	values, ok := k.values.(indexed)
 	if !ok {
 		return nil
 	}
-	plain, n := texts.dictionary()
+	plain, n := values.dictionary()
 	if n == 0 {
 		return nil
 	}

@@ -14,15 +14,15 @@ import (
 	"github.com/sluicedata/sluice/schema"
 )
 
-// numbers are rows of a table of numbers, of which some are null.
-func numbers(t *testing.T, r *rand.Rand, s *schema.Type, rows int, nulls bool) arrow.Record {
+// numberRows are rows of a table of numbers, of which some are null, and too many different for a dictionary.
+func numberRows(t *testing.T, r *rand.Rand, s *schema.Type, rows int, nulls bool) arrow.Record {
 	var texts []string
 	for i := range rows {
 		maybe := "null"
 		if !nulls && i%5 > 0 {
 			maybe = fmt.Sprint(r.IntN(1000))
 		}
-		texts = append(texts, fmt.Sprintf(`{"n":%d,"d":%s.25,"maybe":%s,"s":{"day":"2024-01-%02d"}}`, 1e9+r.Int64N(1e6), fmt.Sprint(r.IntN(500)-250), maybe, 1+r.IntN(28)))
+		texts = append(texts, fmt.Sprintf(`{"n":%d,"d":%s.25,"maybe":%s,"s":{"day":"%d-%02d-%02d"}}`, 1e9+r.Int64N(1e6), fmt.Sprint(r.IntN(500)-250), maybe, 1970+r.IntN(60), 1+r.IntN(12), 1+r.IntN(28)))
 	}
 	return record(t, s, "["+strings.Join(texts, ",")+"]")
 }
@@ -56,7 +56,7 @@ func TestPagesOfNumbersAreJoinedAsTheyAreCompressed(t *testing.T) {
 				t.Fatal(err)
 			}
 			for batch := range int64(7) {
-				rec := numbers(t, r, s, 700, batch == 2)
+				rec := numberRows(t, r, s, 700, batch == 2)
 				appendAll(t, tbl, batch, create, rec)
 				if err := a.Write(t.Context(), rec); err != nil {
 					t.Fatal(err)

@@ -2,14 +2,11 @@ package table
 
 import (
 	"encoding/binary"
-	"math"
-	"unsafe"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/bitutil"
 	"github.com/apache/arrow/go/v17/arrow/decimal128"
-	"github.com/parquet-go/parquet-go/encoding/delta"
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/sluicedata/sluice/schema"
@@ -72,165 +69,12 @@ func newPageValues(t *schema.Type, l *layout, pageBytes int64) pageValues {
 	}
 }
 
-// taker appends the numbers of an array at the indexes.
-type taker[T any] func(to []T, a arrow.Array, at []int32) []T
-
-// same takes from arrays that hold the numbers as they are stored.
-func same[T any](values func(arrow.Array) []T) taker[T] {
-	return func(to []T, a arrow.Array, at []int32) []T {
-		from := values(a)
-		if consecutive(at) {
-			return append(to, from[at[0]:][:len(at)]...)
-		}
-		for _, i := range at {
-			to = append(to, from[i])
-		}
-		return to
-	}
-}
-
-// consecutive says whether indexes, which are ascending, leave none out.
-func consecutive(at []int32) bool { return int(at[len(at)-1]-at[0]) == len(at)-1 }
-
-// widen takes from arrays of smaller numbers.
-func widen[S int8 | int16](values func(arrow.Array) []S) taker[int32] {
-	return func(to []int32, a arrow.Array, at []int32) []int32 {
-		from := values(a)
-		for _, i := range at {
-			to = append(to, int32(from[i]))
-		}
-		return to
-	}
-}
-
-// recast returns the same numbers under another name of their type.
-func recast[T, S ~int32 | ~int64](values []S) []T {
-	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(values))), len(values))
-}
-
-// plain are numbers as they lie in memory: that is Parquet's PLAIN encoding on little-endian machines, to which Arrow's
-// buffers are bound as well.
-func plain[T int32 | int64 | float32 | float64](values []T) []byte {
-	var v T
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), len(values)*int(unsafe.Sizeof(v)))
-}
-
-// ints are whatever is stored as an integer of its own order.
-type ints[T int32 | int64] struct {
-	take     taker[T]
-	pack     func(b []byte, values []T) ([]byte, error) // nil: PLAIN
-	values   []T
-	packed   []byte
-	low, top [1]T // what limits points to
-	spans[intBounds, *intBounds]
-}
-
-func newInts[T int32 | int64](t *schema.Type, l *layout, take taker[T], pack func([]byte, []T) ([]byte, error)) *ints[T] {
-	v := &ints[T]{take: take}
-	v.from(newIntBounds(t))
-	if l.compact {
-		v.pack = pack
-	}
-	return v
-}
-
-func delta32(b []byte, values []int32) ([]byte, error) {
-	return (&delta.BinaryPackedEncoding{}).EncodeInt32(b, values)
-}
-
-func delta64(b []byte, values []int64) ([]byte, error) {
-	return (&delta.BinaryPackedEncoding{}).EncodeInt64(b, values)
-}
-
-func (v *ints[T]) add(a arrow.Array, at []int32) {
-	n := len(v.values)
-	v.values = v.take(v.values, a, at)
-	low, high := v.values[n], v.values[n]
-	for _, x := range v.values[n:] {
-		low, high = min(low, x), max(high, x)
-	}
-	v.ofPage.min, v.ofPage.max = min(v.ofPage.min, int64(low)), max(v.ofPage.max, int64(high))
-}
-
-func (v *ints[T]) size() int64 { return int64(len(plain(v.values))) }
-
-func (v *ints[T]) encode(work *pageWork) (body []byte, encoding format.Encoding, err error) {
-	if v.pack == nil {
-		return work.append(plain(v.values)), format.Plain, nil
-	}
-	v.packed, err = v.pack(v.packed[:0], v.values)
-	return work.append(v.packed), format.DeltaBinaryPacked, err
-}
-
-func (v *ints[T]) hash(f *bloomFilter) {
-	for i := range v.values {
-		f.add(plain(v.values[i : i+1]))
-	}
-}
-
-func (v *ints[T]) limits(b *intBounds) limits {
-	v.low[0], v.top[0] = T(b.min), T(b.max)
-	return limits{plain(v.low[:]), plain(v.top[:]), b.seen()}
-}
-
-func (v *ints[T]) page() limits  { return v.limits(&v.ofPage) }
-func (v *ints[T]) group() limits { return v.limits(&v.ofGroup) }
-
-func (v *ints[T]) endPage() {
-	v.spans.endPage()
-	v.values = v.values[:0]
-}
-
-// floats have no limits where there is a NaN: readers do not agree on its place.
-type floats[T float32 | float64] struct {
-	take     taker[T]
-	values   []T
-	low, top [1]T
-	spans[floatBounds, *floatBounds]
-}
-
-func newFloats[T float32 | float64](take taker[T]) *floats[T] {
-	v := &floats[T]{take: take}
-	v.from(newFloatBounds())
-	return v
-}
-
-func (v *floats[T]) add(a arrow.Array, at []int32) {
-	n := len(v.values)
-	v.values = v.take(v.values, a, at)
-	low, high := T(math.Inf(1)), T(math.Inf(-1))
-	for _, x := range v.values[n:] { // the functions min and max are slower, because they look for signs of zeros and NaN
-		if x < low {
-			low = x
-		}
-		if x > high {
-			high = x
-		}
-		if x != x {
-			v.ofPage.nan = true
-		}
-	}
-	v.ofPage.min, v.ofPage.max = min(v.ofPage.min, float64(low)), max(v.ofPage.max, float64(high))
-}
-
-func (v *floats[T]) size() int64 { return int64(len(plain(v.values))) }
-
-func (v *floats[T]) encode(work *pageWork) ([]byte, format.Encoding, error) {
-	return work.append(plain(v.values)), format.Plain, nil
-}
-
-func (v *floats[T]) limits(b *floatBounds) limits {
-	low, top := b.zeros()
-	v.low[0], v.top[0] = T(low), T(top)
-	return limits{plain(v.low[:]), plain(v.top[:]), b.seen() && !b.nan}
-}
-
-func (v *floats[T]) page() limits  { return v.limits(&v.ofPage) }
-func (v *floats[T]) group() limits { return v.limits(&v.ofGroup) }
-
-func (v *floats[T]) endPage() {
-	v.spans.endPage()
-	v.values = v.values[:0]
+// indexed are values that may be in a dictionary, one for each row group.
+type indexed interface {
+	// dictionary are the values that the row group's pages refer to, encoded PLAIN, and how many; none if no page refers to any.
+	dictionary() (plain []byte, n int)
+	// memory is what is held beside the page's values, in bytes.
+	memory() int64
 }
 
 // booleans are packed bit by bit. The table's log has no bounds of them.

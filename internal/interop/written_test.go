@@ -3,9 +3,12 @@ package interop
 import (
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"github.com/sluicedata/sluice/schema"
 	"github.com/sluicedata/sluice/storage/local"
@@ -23,7 +26,10 @@ func TestForeignReadersReadEachEncodingAndCodec(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := rand.New(rand.NewPCG(10, 10))
-	appends := []arrow.Record{withoutNullNests(r, arrowSchema, 1500), randomRecord(r, arrowSchema, 20_500), randomRecord(r, arrowSchema, 3)}
+	appends := []arrow.Record{
+		withoutNullNests(r, arrowSchema, 1500), randomRecord(r, arrowSchema, 20_500), randomRecord(r, arrowSchema, 3),
+		repeated(t, randomRecord(r, arrowSchema, 40), 50), // numbers and texts are in dictionaries
+	}
 	first, last := contentOf(t, arrowSchema, appends[0]), contentOf(t, arrowSchema, appends...)
 	var tables, ofClickHouse []Table
 	for _, encoding := range []string{"compatible", "compact"} {
@@ -32,13 +38,27 @@ func TestForeignReadersReadEachEncodingAndCodec(t *testing.T) {
 			writeTable(t, path, &table.Create{Schema: columns, Properties: map[string]string{
 				"sluice.parquet.encoding": encoding, "delta.parquet.compression.codec": codec,
 			}}, appends)
-			tables = append(tables, Table{Path: path, Versions: map[int64]Content{2: last}})
+			tables = append(tables, Table{Path: path, Versions: map[int64]Content{3: last}})
 			ofClickHouse = append(ofClickHouse, Table{Path: path, Versions: map[int64]Content{0: {Rows: first.Rows, Hash: first.Hash}}})
 		}
 	}
 	Check(t, tables...)
 	CheckOnDemand(t, "spark", tables...)
 	CheckOnDemand(t, "chdb", ofClickHouse...)
+}
+
+// repeated is a record with all of its rows so many times.
+func repeated(t *testing.T, rec arrow.Record, times int) arrow.Record {
+	t.Helper()
+	var columns []arrow.Array
+	for _, c := range rec.Columns() {
+		all, err := array.Concatenate(slices.Repeat([]arrow.Array{c}, times), memory.DefaultAllocator)
+		if err != nil {
+			t.Fatal(err)
+		}
+		columns = append(columns, all)
+	}
+	return array.NewRecord(rec.Schema(), columns, rec.NumRows()*int64(times))
 }
 
 // writeTable makes a table with a version for each record.
