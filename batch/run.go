@@ -75,12 +75,19 @@ func (f *flight) run(ctx context.Context) error {
 	return f.publish(storage.Finish(ctx))
 }
 
-// read decodes and stages what was planned. Of several errors it returns that of the earliest record.
+// read decodes and stages what was planned. Of several errors it returns that of the earliest record, unless that is a bad one: it may come of a
+// file that is damaged, which is known at the file's end. So all is read again then, and what is wrong with the source comes first.
 func (f *flight) read(ctx context.Context) (lost []offsetlog.Range, err error) {
 	w := decodeBeside(f.engine.decoders, f.engine.Memory, f.engine.Settings.OnError, func(r *run) error { return f.settle(ctx, r) })
 	lost, err = f.engine.Source.Read(ctx, f.plan.Ranges, func(b *source.Block) error { return w.take(ctx, b) })
 	if decodeErr := w.end(); decodeErr != nil {
 		err = decodeErr
+	}
+	if bad := (*BadRecordError)(nil); errors.As(err, &bad) {
+		_, wrong := f.engine.Source.Read(ctx, f.plan.Ranges, func(*source.Block) error { return nil })
+		if wrong != nil && ctx.Err() == nil {
+			err = wrong
+		}
 	}
 	return lost, err
 }

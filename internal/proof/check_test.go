@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -241,13 +242,17 @@ func (s *site) checkDisk(t *testing.T) {
 	}
 }
 
-// referred are the files that any version of a table refers to; nil when there is no table.
+// referred are the keys of the files that any version of a table refers to; nil when there is no table.
 func (s *site) referred(t *testing.T, path string) map[string]bool {
 	t.Helper()
 	known := map[string]bool{}
 	err := open(t, path).History(t.Context(), func(c *commitlog.Commit) error {
 		for i := range c.Adds {
-			known[c.Adds[i].Path] = true
+			key, err := url.PathUnescape(c.Adds[i].Path)
+			if err != nil {
+				return err
+			}
+			known[key] = true
 		}
 		return nil
 	})
