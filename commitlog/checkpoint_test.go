@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sluicedata/sluice/internal/seqtest"
 	"github.com/sluicedata/sluice/storage"
 )
 
@@ -206,7 +207,7 @@ func TestCheckpointTellsAll(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, addsOf(t, state.Files)); diff != "" {
+		if diff := cmp.Diff(want, seqtest.All(t, state.Files.All(t.Context()))); diff != "" {
 			t.Error(diff)
 		}
 		if diff := cmp.Diff(Protocol{3, 7, []string{"deletionVectors"}, []string{"deletionVectors", "domainMetadata"}}, state.Protocol); diff != "" {
@@ -358,7 +359,7 @@ func FuzzCheckpoint(f *testing.F) {
 			}
 			return
 		}
-		if n := len(addsOf(t, state.Files)); n != state.Files.Len() {
+		if n := len(seqtest.All(t, state.Files.All(t.Context()))); n != state.Files.Len() {
 			t.Fatalf("%d files, and %d", n, state.Files.Len())
 		}
 	})

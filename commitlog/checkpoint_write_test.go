@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/sluicedata/sluice/internal/seqtest"
 	"github.com/sluicedata/sluice/storage/local"
 )
 
@@ -102,7 +103,7 @@ func sameState(t testing.TB, want, got *State) string {
 		Domains  map[string]DomainMetadata
 	}
 	of := func(s *State) plain {
-		p := plain{s.Version, s.Protocol, s.Metadata, addsOf(t, s.Files), slices.Collect(s.Removed()), map[string]App{}, s.Domains}
+		p := plain{s.Version, s.Protocol, s.Metadata, seqtest.All(t, s.Files.All(t.Context())), slices.Collect(s.Removed()), map[string]App{}, s.Domains}
 		for id, app := range s.Apps {
 			p.Apps[id] = App{Batch: app.Batch, LastUpdated: app.LastUpdated}
 		}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sluicedata/sluice/internal/seqtest"
 	"github.com/sluicedata/sluice/storage"
 )
 
@@ -127,7 +128,7 @@ func compareWithPlainReplay(t *testing.T, table string, h *Head, s *State) {
 		want.schema = compactJSON(s.Metadata.SchemaString) // its log checkpoint was made by hand, and has one more column
 	}
 	got := plainState{version: s.Version, schema: compactJSON(s.Metadata.SchemaString), protocol: fmt.Sprint(s.Protocol.MinReaderVersion, s.Protocol.MinWriterVersion)}
-	for _, a := range addsOf(t, s.Files) {
+	for _, a := range seqtest.All(t, s.Files.All(t.Context())) {
 		got.files = append(got.files, a.Key().Path+a.Key().DV)
 		got.bytes += a.Size
 	}

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/sluicedata/sluice/internal/seqtest"
 )
 
 // plainFiles is a list of files as simple as can be.
@@ -47,7 +49,7 @@ func TestFilesAreThoseOfAPlainList(t *testing.T) {
 			t.Errorf("%d rows for %d files", files.rows.n, files.live)
 		}
 		files.seal()
-		if diff := cmp.Diff([]Add(plain), addsOf(t, files)); diff != "" {
+		if diff := cmp.Diff([]Add(plain), seqtest.All(t, files.All(t.Context()))); diff != "" {
 			t.Fatalf("seed %d: %s", seed, diff)
 		}
 		var keys []FileKey
@@ -159,7 +161,7 @@ func TestMemoryOfManyFiles(t *testing.T) {
 		t.Errorf("a file takes %d bytes", each)
 	}
 	i := 0
-	for _, a := range addsOf(t, state.Files) {
+	for _, a := range seqtest.All(t, state.Files.All(t.Context())) {
 		want := bigAdd(i)
 		if a.Path != want.Path || a.Size != want.Size || a.Stats != want.Stats || *a.PartitionValues["day"] != *want.PartitionValues["day"] {
 			t.Fatalf("file %d is %+v", i, a)
@@ -206,17 +208,4 @@ func benchmarkOpen(b *testing.B, s *memStore, n int) {
 		runtime.KeepAlive(state)
 	}
 	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/1e6, "heap-MB")
-}
-
-// addsOf are the files, with their statistics.
-func addsOf(tb testing.TB, files *Files) []Add {
-	tb.Helper()
-	var adds []Add
-	for a, err := range files.All(tb.Context()) {
-		if err != nil {
-			tb.Fatal(err)
-		}
-		adds = append(adds, a)
-	}
-	return adds
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/sluicedata/sluice/internal/seqtest"
 )
 
 func TestEveryActionIsReadWhole(t *testing.T) {
@@ -164,7 +166,7 @@ func TestReaderProbes(t *testing.T) {
 				return
 			}
 			var paths []string
-			for _, a := range addsOf(t, state.Files) {
+			for _, a := range seqtest.All(t, state.Files.All(t.Context())) {
 				paths = append(paths, a.Path)
 			}
 			if got := strings.Join(paths, " "); got != tt.want {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/sluicedata/sluice/internal/seqtest"
 	"github.com/sluicedata/sluice/storage"
 	"github.com/sluicedata/sluice/storage/local"
 )
@@ -55,7 +56,7 @@ func TestReplay(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got []string
-			for _, a := range addsOf(t, state.Files) {
+			for _, a := range seqtest.All(t, state.Files.All(t.Context())) {
 				got = append(got, a.Path)
 			}
 			if diff := cmp.Diff(paths, got, cmpopts.EquateEmpty()); diff != "" {
@@ -77,7 +78,7 @@ func TestFilesAtAVersion(t *testing.T) {
 			t.Fatal(err)
 		}
 		var paths []string
-		for _, a := range addsOf(t, state.Files) {
+		for _, a := range seqtest.All(t, state.Files.All(t.Context())) {
 			paths = append(paths, a.Path)
 		}
 		if got := strings.Join(paths, " "); got != want || state.Version != int64(version) {
@@ -105,7 +106,7 @@ func TestFilesOfALongHistoryWithFewLeft(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	adds := addsOf(t, state.Files)
+	adds := seqtest.All(t, state.Files.All(t.Context()))
 	if len(adds) != 3 || state.Files.Len() != 3 || state.Files.Bytes() != 30 || adds[0].Path != "4998" || adds[2].Path != "5000" {
 		t.Fatal(adds, err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sluicedata/sluice/internal/seqtest"
 	"github.com/sluicedata/sluice/storage"
 )
 
@@ -37,7 +38,7 @@ func TestStatisticsAreReadWhenAskedFor(t *testing.T) {
 	}
 	opening := reads
 	reads = 0
-	for i, a := range addsOf(t, state.Files) {
+	for i, a := range seqtest.All(t, state.Files.All(t.Context())) {
 		n := i
 		if i >= 7 {
 			n++
@@ -68,7 +69,7 @@ func TestStatisticsAreReadWhenAskedFor(t *testing.T) {
 	}
 	whole := 0
 	s.onRead = func(n int) error { whole += n; return nil }
-	addsOf(t, state.Files)
+	seqtest.All(t, state.Files.All(t.Context()))
 	if reads > whole*3/4 {
 		t.Errorf("%d bytes are read for one file of one row group, %d for all", reads, whole)
 	}
@@ -117,7 +118,7 @@ func TestStatisticsFollowTheirFiles(t *testing.T) {
 		if n := state.Files.rows.n; n > uint32(2*len(plain)+len(first)+5000) {
 			t.Errorf("%d rows for %d files", n, len(plain))
 		}
-		if diff := cmp.Diff([]Add(plain), addsOf(t, state.Files)); diff != "" {
+		if diff := cmp.Diff([]Add(plain), seqtest.All(t, state.Files.All(t.Context()))); diff != "" {
 			t.Fatalf("seed %d: %s", seed, diff)
 		}
 	}

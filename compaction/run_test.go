@@ -15,6 +15,7 @@ import (
 
 	"github.com/sluicedata/sluice/commitlog"
 	"github.com/sluicedata/sluice/compaction"
+	"github.com/sluicedata/sluice/internal/seqtest"
 	"github.com/sluicedata/sluice/internal/tabletest"
 	"github.com/sluicedata/sluice/storage"
 	"github.com/sluicedata/sluice/storage/local"
@@ -98,7 +99,7 @@ func TestGroupThatLosesARaceIsLeftAndOthersAreNot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	victim := tabletest.Adds(t, state.Files)[0]
+	victim := seqtest.All(t, state.Files.All(t.Context()))[0]
 	_, err = other.Log().Commit(t.Context(), commitlog.Transaction{
 		ReadVersion: state.Version,
 		Actions: commitlog.Commit{Removes: []commitlog.Remove{

@@ -20,6 +20,7 @@ import (
 	"github.com/sluicedata/sluice/batch"
 	"github.com/sluicedata/sluice/commitlog"
 	"github.com/sluicedata/sluice/internal/kafkatest"
+	"github.com/sluicedata/sluice/internal/seqtest"
 	"github.com/sluicedata/sluice/pipeline"
 	"github.com/sluicedata/sluice/storage"
 	"github.com/sluicedata/sluice/storage/local"
@@ -263,7 +264,7 @@ func (w *world) noLeftovers(t testing.TB, path string) {
 	refers := map[string]bool{}
 	tbl := table.New(local.New(path), table.Options{})
 	if s, err := tbl.Snapshot(t.Context(), table.Newest); err == nil {
-		for f := range s.Files(t.Context()) {
+		for _, f := range seqtest.All(t, s.Files(t.Context())) {
 			refers[filepath.Join(path, filepath.FromSlash(f.Path))] = true
 		}
 		err := tbl.History(t.Context(), func(c *commitlog.Commit) error {

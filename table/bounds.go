@@ -18,13 +18,16 @@ type bounds interface {
 }
 
 // spans are the bounds of the page that is being filled, of the row group's ended pages, and of the file's ended row groups.
-type spans[B any, P interface {
+type spans[B any, P boundsOf[B]] struct {
+	ofPage, ofGroup, ofFile B
+}
+
+// boundsOf are bounds that can begin anew, and take others in.
+type boundsOf[B any] interface {
 	*B
 	bounds
 	reset()
 	merge(*B)
-}] struct {
-	ofPage, ofGroup, ofFile B
 }
 
 // from begins with bounds of no values.

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sluicedata/sluice/commitlog"
+	"github.com/sluicedata/sluice/internal/seqtest"
 	"github.com/sluicedata/sluice/storage"
 	"github.com/sluicedata/sluice/storage/storagetest"
 )
@@ -39,7 +40,7 @@ func storeWithVersions(t testing.TB) *memStore {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if f.Path != addsOf(t, snap.state.Files)[1].Path {
+		if f.Path != seqtest.All(t, snap.state.Files.All(t.Context()))[1].Path {
 			continue
 		}
 		remove := removal(f.add, 1)
@@ -228,7 +229,7 @@ func TestRestoreIsRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		delete(store.objects, addsOf(t, snap.state.Files)[1].Path)
+		delete(store.objects, seqtest.All(t, snap.state.Files.All(t.Context()))[1].Path)
 		if err := restoreTo(t, store, 2); err == nil || !strings.Contains(err.Error(), "1 of the 1 files that version 2 had besides are gone, part-") {
 			t.Error(err)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sluicedata/sluice/commitlog"
+	"github.com/sluicedata/sluice/internal/seqtest"
 )
 
 func TestDeletionVectorsInTheirNotations(t *testing.T) {
@@ -137,7 +138,7 @@ func TestDeletedRowsAreNotScanned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	add := addsOf(t, snap.State().Files)[0]
+	add := seqtest.All(t, snap.State().Files.All(t.Context()))[0]
 	var rows []int64
 	var want []string
 	for i, text := range rowTexts(rec) {

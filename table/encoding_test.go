@@ -30,10 +30,10 @@ func TestHybridIsWhatOthersDecode(t *testing.T) {
 				t.Fatal(err)
 			}
 			// What fills the last group up comes out as well.
-			if len(got) < len(values) || len(got) > len(values)+7 || !slices.Equal(recast[int32](got[:len(values)]), signed(values)) {
+			if len(got) < len(values) || len(got) > len(values)+7 || !slices.Equal(recast[int32](got[:len(values)]), converted[int32](values)) {
 				t.Fatalf("width %d: %v comes back as %v", width, values, got)
 			}
-			if width <= 8 && !bytes.Equal(appendHybrid(nil, narrowed(values), width), appendHybrid(nil, values, width)) {
+			if width <= 8 && !bytes.Equal(appendHybrid(nil, converted[uint8](values), width), appendHybrid(nil, values, width)) {
 				t.Fatalf("width %d: %v is encoded in another way as bytes", width, values)
 			}
 		}
@@ -45,18 +45,11 @@ func TestHybridIsWhatOthersDecode(t *testing.T) {
 	}
 }
 
-func narrowed(values []uint32) []uint8 {
-	out := make([]uint8, len(values))
+// converted are numbers as another type has them.
+func converted[T, S uint8 | int32 | uint32 | int64 | uint64](values []S) []T {
+	out := make([]T, len(values))
 	for i, v := range values {
-		out[i] = uint8(v)
-	}
-	return out
-}
-
-func signed(values []uint32) []int32 {
-	out := make([]int32, len(values))
-	for i, v := range values {
-		out[i] = int32(v)
+		out[i] = T(v)
 	}
 	return out
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/sluicedata/sluice/commitlog"
+	"github.com/sluicedata/sluice/internal/seqtest"
 )
 
 func TestExportHoldsWhatAScanHandsOut(t *testing.T) {
@@ -41,7 +41,7 @@ func TestExportHoldsWhatAScanHandsOut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		add := addsOf(t, snap.State().Files)[0]
+		add := seqtest.All(t, snap.State().Files.All(t.Context()))[0]
 		if RowsOf(&add) != f.Rows {
 			t.Errorf("%d rows, and %d", RowsOf(&add), f.Rows)
 		}
@@ -50,17 +50,4 @@ func TestExportHoldsWhatAScanHandsOut(t *testing.T) {
 		}
 		break
 	}
-}
-
-// addsOf are the files of a state, with their statistics.
-func addsOf(tb testing.TB, files *commitlog.Files) []commitlog.Add {
-	tb.Helper()
-	var adds []commitlog.Add
-	for a, err := range files.All(tb.Context()) {
-		if err != nil {
-			tb.Fatal(err)
-		}
-		adds = append(adds, a)
-	}
-	return adds
 }

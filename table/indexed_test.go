@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sluicedata/sluice/internal/seqtest"
 	"github.com/sluicedata/sluice/schema"
 )
 
@@ -168,7 +169,7 @@ func TestDictionaryArraysNamePartitionsAndHaveStatistics(t *testing.T) {
 			t.Fatal(err)
 		}
 		shown[i] = snapshotRows(t, snap, ScanOptions{})
-		for _, add := range addsOf(t, snap.State().Files) {
+		for _, add := range seqtest.All(t, snap.State().Files.All(t.Context())) {
 			folder, _, _ := strings.Cut(add.Path, "/")
 			shown[i] = append(shown[i], folder+" "+add.Stats)
 		}

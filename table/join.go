@@ -98,11 +98,9 @@ func (v *ints[T]) direct() format.Encoding {
 }
 
 func (v *ints[T]) cover(low, high []byte) bool {
-	if len(low) != len(plain(v.low[:])) || len(high) != len(low) {
+	if !v.tell(low, high) {
 		return false
 	}
-	copy(plain(v.low[:]), low)
-	copy(plain(v.top[:]), high)
 	v.ofPage.merge(&intBounds{min: int64(v.low[0]), max: int64(v.top[0])})
 	return true
 }
@@ -110,11 +108,9 @@ func (v *ints[T]) cover(low, high []byte) bool {
 func (v *floats[T]) direct() format.Encoding { return format.Plain }
 
 func (v *floats[T]) cover(low, high []byte) bool {
-	if len(low) != len(plain(v.low[:])) || len(high) != len(low) {
+	if !v.tell(low, high) {
 		return false
 	}
-	copy(plain(v.low[:]), low)
-	copy(plain(v.top[:]), high)
 	v.ofPage.merge(&floatBounds{min: float64(v.low[0]), max: float64(v.top[0])})
 	return v.ofPage.seen()
 }
@@ -206,7 +202,7 @@ func (l *levelled) rows() int {
 
 // slice returns the entries of some rows that begin at an entry, and how many rows these are.
 func (l *levelled) slice(from, maxDef int) (part levelled, rows int) {
-	end, rows := l.end(from)
+	end, rows := endOfRows(l.rep, from, l.levels, sliceRows)
 	if part = *l; end-from == l.levels {
 		return part, rows
 	}
@@ -218,22 +214,4 @@ func (l *levelled) slice(from, maxDef int) (part levelled, rows int) {
 		part.absent, _ = apart(part.def, maxDef)
 	}
 	return part, rows
-}
-
-// end returns where the entries of the next rows end, and how many rows these are.
-func (l *levelled) end(from int) (end, rows int) {
-	if l.rep == nil {
-		end = min(from+sliceRows, l.levels)
-		return end, end - from
-	}
-	for end = from; end < l.levels; end++ {
-		if l.rep[end] != 0 {
-			continue
-		}
-		if rows == sliceRows {
-			break
-		}
-		rows++
-	}
-	return end, rows
 }

@@ -81,7 +81,7 @@ func (c *leafColumn) pass(n int, do func(end int) error) error {
 				return nil
 			}
 		}
-		end, rows := c.page.end(left)
+		end, rows := endOfRows(c.page.rep, c.page.at, c.page.entries, left)
 		if end > c.page.at {
 			if err := do(end); err != nil {
 				return fmt.Errorf("column %s: %w", c.name, err)
@@ -92,24 +92,6 @@ func (c *leafColumn) pass(n int, do func(end int) error) error {
 			return nil
 		}
 	}
-}
-
-// end is behind the entries that are of the next rows, at most so many, and how many begin there.
-func (p *leafPage) end(most int) (end, rows int) {
-	if p.rep == nil {
-		rows = min(most, p.entries-p.at)
-		return p.at + rows, rows
-	}
-	for end = p.at; end < p.entries; end++ {
-		if p.rep[end] != 0 {
-			continue
-		}
-		if rows == most {
-			break
-		}
-		rows++
-	}
-	return end, rows
 }
 
 // present is how many of the entries up to an end have a value.

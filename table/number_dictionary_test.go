@@ -147,20 +147,12 @@ func TestNumberDictionaryIsOneByHand(t *testing.T) {
 			if err != nil || !slices.Equal(got, want) {
 				t.Fatalf("row group %d, page %d: other numbers: %v", group, page, err)
 			}
-			if page, n := d.dictionary(); n != len(known) || !bytes.Equal(page, plain(recast[int64](signed64(known)))) {
+			if page, n := d.dictionary(); n != len(known) || !bytes.Equal(page, plain(converted[int64](known))) {
 				t.Fatalf("row group %d: the dictionary has %d values, and not the %d in their order", group, n, len(known))
 			}
 		}
 		d.endGroup()
 	}
-}
-
-func signed64(values []uint64) []int64 {
-	out := make([]int64, len(values))
-	for i, v := range values {
-		out[i] = int64(v)
-	}
-	return out
 }
 
 // TestFilesWithDictionariesOfNumbersAreJoined has the rows before as the oracle: files of few numbers, of many, and of some that are too many together.

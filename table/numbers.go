@@ -54,21 +54,35 @@ func plain[T number](values []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), len(values)*int(unsafe.Sizeof(v)))
 }
 
-// numbers are those of the page, and the dictionary of the row group.
-type numbers[T number] struct {
-	take   taker[T]
-	values []T
+// numbers are those of the page, the dictionary of the row group, and the bounds.
+type numbers[T number, B any, P boundsOf[B]] struct {
+	take     taker[T]
+	values   []T
+	low, top [1]T // what limits points to
 	numberDictionary[T]
+	spans[B, P]
 }
 
-func newNumbers[T number](take taker[T]) numbers[T] {
-	return numbers[T]{take: take, numberDictionary: newNumberDictionary[T]()}
+func newNumbers[T number, B any, P boundsOf[B]](take taker[T], empty B) numbers[T, B, P] {
+	v := numbers[T, B, P]{take: take, numberDictionary: newNumberDictionary[T]()}
+	v.from(empty)
+	return v
 }
 
-func (v *numbers[T]) size() int64 { return int64(len(plain(v.values))) }
+func (v *numbers[T, B, P]) size() int64 { return int64(len(plain(v.values))) }
+
+// tell takes limits that a page tells of its numbers into low and top; false if they are none.
+func (v *numbers[T, B, P]) tell(low, high []byte) bool {
+	if len(low) != len(plain(v.low[:])) || len(high) != len(low) {
+		return false
+	}
+	copy(plain(v.low[:]), low)
+	copy(plain(v.top[:]), high)
+	return true
+}
 
 // encodePlain encodes the page's values PLAIN, unless a dictionary brings more than a codec does: most make numbers about half as long.
-func (v *numbers[T]) encodePlain(work *pageWork) (body []byte, encoding format.Encoding, err error) {
+func (v *numbers[T, B, P]) encodePlain(work *pageWork) (body []byte, encoding format.Encoding, err error) {
 	body = plain(v.values)
 	if v.numberDictionary.encode(work, v.values, func() int { return len(body) / 2 }) {
 		return work.body, format.RLEDictionary, nil
@@ -76,18 +90,30 @@ func (v *numbers[T]) encodePlain(work *pageWork) (body []byte, encoding format.E
 	return work.append(body), format.Plain, nil
 }
 
+func (v *numbers[T, B, P]) endPage() {
+	v.spans.endPage()
+	v.values = v.values[:0]
+}
+
+func (v *numbers[T, B, P]) endGroup() {
+	v.spans.endGroup()
+	v.numberDictionary.endGroup()
+}
+
+func (v *numbers[T, B, P]) endFile() {
+	v.spans.endFile()
+	v.numberDictionary.endFile()
+}
+
 // ints are whatever is stored as an integer of its own order.
 type ints[T int32 | int64] struct {
-	numbers[T]
-	pack     func(b []byte, values []T) ([]byte, error) // nil: PLAIN
-	packed   []byte
-	low, top [1]T // what limits points to
-	spans[intBounds, *intBounds]
+	numbers[T, intBounds, *intBounds]
+	pack   func(b []byte, values []T) ([]byte, error) // nil: PLAIN
+	packed []byte
 }
 
 func newInts[T int32 | int64](t *schema.Type, l *layout, take taker[T], pack func([]byte, []T) ([]byte, error)) *ints[T] {
-	v := &ints[T]{numbers: newNumbers(take)}
-	v.from(newIntBounds(t))
+	v := &ints[T]{numbers: newNumbers[T, intBounds, *intBounds](take, newIntBounds(t))}
 	if l.compact {
 		v.pack = pack
 	}
@@ -144,32 +170,13 @@ func (v *ints[T]) limits(b *intBounds) limits {
 func (v *ints[T]) page() limits  { return v.limits(&v.ofPage) }
 func (v *ints[T]) group() limits { return v.limits(&v.ofGroup) }
 
-func (v *ints[T]) endPage() {
-	v.spans.endPage()
-	v.values = v.values[:0]
-}
-
-func (v *ints[T]) endGroup() {
-	v.spans.endGroup()
-	v.numberDictionary.endGroup()
-}
-
-func (v *ints[T]) endFile() {
-	v.spans.endFile()
-	v.numberDictionary.endFile()
-}
-
 // floats have no limits where there is a NaN: readers do not agree on its place.
 type floats[T float32 | float64] struct {
-	numbers[T]
-	low, top [1]T
-	spans[floatBounds, *floatBounds]
+	numbers[T, floatBounds, *floatBounds]
 }
 
 func newFloats[T float32 | float64](take taker[T]) *floats[T] {
-	v := &floats[T]{numbers: newNumbers(take)}
-	v.from(newFloatBounds())
-	return v
+	return &floats[T]{newNumbers[T, floatBounds, *floatBounds](take, newFloatBounds())}
 }
 
 func (v *floats[T]) add(a arrow.Array, at []int32) {
@@ -202,18 +209,3 @@ func (v *floats[T]) limits(b *floatBounds) limits {
 
 func (v *floats[T]) page() limits  { return v.limits(&v.ofPage) }
 func (v *floats[T]) group() limits { return v.limits(&v.ofGroup) }
-
-func (v *floats[T]) endPage() {
-	v.spans.endPage()
-	v.values = v.values[:0]
-}
-
-func (v *floats[T]) endGroup() {
-	v.spans.endGroup()
-	v.numberDictionary.endGroup()
-}
-
-func (v *floats[T]) endFile() {
-	v.spans.endFile()
-	v.numberDictionary.endFile()
-}

@@ -299,3 +299,22 @@ func newArray(t *schema.Type, n int, buffers ...[]byte) arrow.Array {
 	}
 	return array.MakeFromData(array.NewData(t.ArrowType(), n, all, nil, 0, 0))
 }
+
+// endOfRows returns where the entries of the next rows end, at most so many, of entries from one to before another, and how many rows begin
+// there. Repetition levels are nil where each entry is a row.
+func endOfRows(rep []uint8, from, to, most int) (end, rows int) {
+	if rep == nil {
+		rows = min(most, to-from)
+		return from + rows, rows
+	}
+	for end = from; end < to; end++ {
+		if rep[end] != 0 {
+			continue
+		}
+		if rows == most {
+			break
+		}
+		rows++
+	}
+	return end, rows
+}

@@ -15,6 +15,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sluicedata/sluice/internal/seqtest"
 	"github.com/sluicedata/sluice/schema"
 )
 
@@ -63,7 +64,7 @@ func TestAnyStringNamesAPartition(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen := make(map[string]bool)
-	for _, add := range addsOf(t, snap.State().Files) {
+	for _, add := range seqtest.All(t, snap.State().Files.All(t.Context())) {
 		if !safePath.MatchString(add.Path) || strings.HasPrefix(add.Path, "_") || strings.HasPrefix(add.Path, ".") {
 			t.Errorf("path %q", add.Path)
 		}
@@ -149,7 +150,7 @@ func TestPartitionValuesOfEveryType(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got []string
-			adds := addsOf(t, snap.State().Files)
+			adds := seqtest.All(t, snap.State().Files.All(t.Context()))
 			for _, add := range adds[:len(adds)-1] {
 				got = append(got, *add.PartitionValues["p"])
 			}

@@ -16,6 +16,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"github.com/sluicedata/sluice/commitlog"
+	"github.com/sluicedata/sluice/internal/seqtest"
 	"github.com/sluicedata/sluice/schema"
 )
 
@@ -194,7 +195,7 @@ func tellOtherwise(t *testing.T, r *rand.Rand, tbl *Table, s *schema.Type, recor
 		t.Fatal(err)
 	}
 	tx := commitlog.Transaction{ReadVersion: state.Version}
-	for _, add := range addsOf(t, state.Files) {
+	for _, add := range seqtest.All(t, state.Files.All(t.Context())) {
 		record := records[len(tx.Actions.Adds)]
 		tx.Actions.Removes = append(tx.Actions.Removes, commitlog.Remove{Path: add.Path, DeletionTimestamp: 1, DataChange: true})
 		add.DataChange = true

@@ -17,6 +17,7 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/rle"
 
 	"github.com/sluicedata/sluice/commitlog"
+	"github.com/sluicedata/sluice/internal/seqtest"
 	"github.com/sluicedata/sluice/schema"
 	"github.com/sluicedata/sluice/storage"
 )
@@ -97,7 +98,7 @@ func onlyAdd(t testing.TB, tbl *Table) commitlog.Add {
 	if err != nil {
 		t.Fatal(err)
 	}
-	adds := addsOf(t, state.Files)
+	adds := seqtest.All(t, state.Files.All(t.Context()))
 	if len(adds) != 1 {
 		t.Fatalf("%d files", len(adds))
 	}
@@ -207,7 +208,7 @@ func TestFilesOfOthersAreRewrittenRowForRow(t *testing.T) {
 		}
 		byPartition := map[string][]File{}
 		rows := int64(0)
-		for f := range snap.Files(t.Context()) {
+		for _, f := range seqtest.All(t, snap.Files(t.Context())) {
 			if rows += f.Rows; rows > 20_000 {
 				t.Skip("it takes long, and the other tables have all that it has")
 			}
@@ -274,7 +275,7 @@ func filesOf(t testing.TB, snap *Snapshot) []File {
 // newest finds files in a newer snapshot.
 func newest(t *testing.T, snap *Snapshot, files []File) []File {
 	var found []File
-	for f := range snap.Files(t.Context()) {
+	for _, f := range seqtest.All(t, snap.Files(t.Context())) {
 		if slices.ContainsFunc(files, func(g File) bool { return g.Path == f.Path }) {
 			found = append(found, f)
 		}
@@ -384,7 +385,7 @@ func TestHybridIsDecodedAsOthersDo(t *testing.T) {
 			if width == 0 {
 				continue
 			}
-			theirs, err := (&rle.Encoding{BitWidth: width}).EncodeInt32(nil, signed(values))
+			theirs, err := (&rle.Encoding{BitWidth: width}).EncodeInt32(nil, converted[int32](values))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -135,14 +135,15 @@ func randomVariant(r *rand.Rand, depth int) any {
 // lies beside them.
 func TestShreddedVariantsOfParquetJavaAreRead(t *testing.T) {
 	module, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/parquet-go/parquet-go").Output()
-	if err != nil {
-		t.Skipf("no source of parquet-go: %v", err)
+	source := strings.TrimSpace(string(module))
+	if err != nil || source == "" {
+		t.Skipf("the source of parquet-go, which has the files, is not at hand: go list -m: %v", err)
 	}
-	folder := filepath.Join(strings.TrimSpace(string(module)), "testdata", "shredded_variant")
+	folder := filepath.Join(source, "testdata", "shredded_variant")
 	for name, rows := range map[string]int{"case-004": 1, "case-045": 4, "case-134": 1, "case-042": -1} {
 		body, err := os.ReadFile(filepath.Join(folder, name+".parquet"))
 		if err != nil {
-			t.Skip(err)
+			t.Fatal(err)
 		}
 		got, err := variantsOf(t, body, "var")
 		if rows < 0 {

@@ -14,6 +14,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
+	"github.com/sluicedata/sluice/internal/seqtest"
 	"github.com/sluicedata/sluice/schema"
 )
 
@@ -26,7 +27,7 @@ func fileStats(t testing.TB, s *schema.Type, properties map[string]string, recor
 	if err != nil {
 		t.Fatal(err)
 	}
-	adds := addsOf(t, snap.State().Files)
+	adds := seqtest.All(t, snap.State().Files.All(t.Context()))
 	if len(adds) != 1 {
 		t.Fatalf("%d files", len(adds))
 	}

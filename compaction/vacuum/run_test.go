@@ -13,6 +13,7 @@ import (
 
 	"github.com/sluicedata/sluice/commitlog"
 	"github.com/sluicedata/sluice/compaction/vacuum"
+	"github.com/sluicedata/sluice/internal/seqtest"
 	"github.com/sluicedata/sluice/internal/tabletest"
 	"github.com/sluicedata/sluice/storage"
 	"github.com/sluicedata/sluice/storage/local"
@@ -183,10 +184,10 @@ func restore(t testing.TB, store storage.Store, version int64) {
 		t.Fatal(err)
 	}
 	tx := commitlog.Transaction{ReadVersion: newest.Version, Actions: commitlog.Commit{Info: &commitlog.CommitInfo{Operation: "RESTORE"}}}
-	for _, a := range tabletest.Adds(t, newest.Files) {
+	for _, a := range seqtest.All(t, newest.Files.All(t.Context())) {
 		tx.Actions.Removes = append(tx.Actions.Removes, commitlog.Remove{Path: a.Path, DeletionTimestamp: time.Now().UnixMilli(), DataChange: true})
 	}
-	for _, a := range tabletest.Adds(t, old.Files) {
+	for _, a := range seqtest.All(t, old.Files.All(t.Context())) {
 		a.DataChange = true
 		tx.Actions.Adds = append(tx.Actions.Adds, a)
 	}
@@ -268,7 +269,7 @@ func TestAbsolutePathsProtectTheFilesHereThatTheyMayMean(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := ""
-	for i, a := range tabletest.Adds(t, state.Files) {
+	for i, a := range seqtest.All(t, state.Files.All(t.Context())) {
 		prefix := []string{"file:///a/link/to/it/", "/elsewhere/"}[i%2]
 		text += `{"remove":{"path":"` + a.Path + `","dataChange":false}}` + "\n" +
 			`{"add":{"path":"` + prefix + a.Path + `","partitionValues":{"_day":null},"size":1,"modificationTime":0,"dataChange":false}}` + "\n"

@@ -18,6 +18,7 @@ import (
 	"github.com/sluicedata/sluice/compaction"
 	"github.com/sluicedata/sluice/compaction/vacuum"
 	"github.com/sluicedata/sluice/compaction/zorder"
+	"github.com/sluicedata/sluice/internal/seqtest"
 	"github.com/sluicedata/sluice/internal/tabletest"
 	budget "github.com/sluicedata/sluice/memory"
 	"github.com/sluicedata/sluice/schema"
@@ -223,7 +224,7 @@ func (h *history) delete(remainder int64) {
 	files, err := s.FilesWhere(h.t.Context(), nil)
 	h.must(err)
 	adds := map[string]commitlog.Add{}
-	for _, a := range tabletest.Adds(h.t, s.State().Files) {
+	for _, a := range seqtest.All(h.t, s.State().Files.All(h.t.Context())) {
 		adds[a.Path] = a
 	}
 	actions := commitlog.Commit{Info: &commitlog.CommitInfo{Operation: "DELETE"}}

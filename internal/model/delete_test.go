@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/sluicedata/sluice/commitlog"
+	"github.com/sluicedata/sluice/internal/seqtest"
 	"github.com/sluicedata/sluice/internal/tabletest"
 	"github.com/sluicedata/sluice/table"
 )
@@ -25,7 +26,7 @@ func (s *step) remove() error {
 		return err
 	}
 	adds := map[string]commitlog.Add{}
-	for _, a := range tabletest.Adds(s.tb, of.State().Files) {
+	for _, a := range seqtest.All(s.tb, of.State().Files.All(s.tb.Context())) {
 		adds[a.Path] = a
 	}
 	vectors := of.Properties()["delta.enableDeletionVectors"] == "true"

@@ -10,7 +10,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
-	"github.com/sluicedata/sluice/commitlog"
 	"github.com/sluicedata/sluice/schema"
 	"github.com/sluicedata/sluice/storage"
 	"github.com/sluicedata/sluice/storage/local"
@@ -83,17 +82,4 @@ func Rows(tb testing.TB, store storage.Store, version int64) []string {
 	}
 	slices.Sort(rows)
 	return rows
-}
-
-// Adds are the files of a state, with their statistics.
-func Adds(tb testing.TB, files *commitlog.Files) []commitlog.Add {
-	tb.Helper()
-	var adds []commitlog.Add
-	for a, err := range files.All(tb.Context()) {
-		if err != nil {
-			tb.Fatal(err)
-		}
-		adds = append(adds, a)
-	}
-	return adds
 }
