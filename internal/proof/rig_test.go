@@ -205,7 +205,7 @@ func (g *rig) end(run *supervised) {
 }
 
 // outage is an error of a run that waited for storage or broker in vain.
-var outage = regexp.MustCompile(`(?m)^sluice: .*(no answer: |50[03] |Kafka at ).*$`)
+var outage = regexp.MustCompile(`(?m)^sluice: .*(no answer: |50[03] |Kafka at |since the run is being stopped).*$`)
 
 // pass lets time go by, in which programs are killed now and then.
 func (g *rig) pass(d time.Duration) {
