@@ -81,6 +81,9 @@ type Engine struct {
 	pending     []offsetlog.Range
 	pendingPlan offsetlog.Plan
 
+	publishing *publishing        // nil: none
+	giveUp     context.CancelFunc // ends what goes on beside it
+
 	waitingSince time.Time        // for MinRecords and MaxDelay
 	tick         time.Time        // of an Interval, the next one
 	requests     map[string]int64 // before the step that is being made
@@ -179,15 +182,25 @@ func (e *Engine) run(ctx context.Context) error {
 	return err
 }
 
-// batches runs those that were planned before, and then new ones.
+// batches runs those that were planned before, and then new ones. Of two batches that fail it returns the error of the earlier one.
 func (e *Engine) batches(ctx context.Context, rerun []offsetlog.Plan, m *maintenance) error {
+	ctx, e.giveUp = context.WithCancel(ctx)
+	defer e.giveUp()
+	err := e.rerun(ctx, rerun, m)
+	if earlier := e.settled(ctx); earlier != nil {
+		return earlier
+	}
+	return err
+}
+
+func (e *Engine) rerun(ctx context.Context, rerun []offsetlog.Plan, m *maintenance) error {
 	done := int64(0)
 	for _, plan := range rerun {
 		if e.enough(done) {
 			return nil
 		}
 		e.countRequests()
-		if err := e.runBatch(ctx, plan, true); err != nil {
+		if err := e.runBatch(ctx, plan, true, false); err != nil {
 			return err
 		}
 		if err := e.works(ctx); err != nil {

@@ -7,8 +7,7 @@ import (
 	"github.com/sluicedata/sluice/source"
 )
 
-// Events are told what the engine does, as it does it. A nil function is silence. They are called from the goroutine
-// that runs the engine and must return soon.
+// Events are told what the engine does, as it does it, one at a time. A nil function is silence. They must return soon.
 type Events struct {
 	// Notice is something that its owner should know of and that needs no action of the engine.
 	Notice func(text string)
@@ -119,8 +118,8 @@ type Done struct {
 	Bytes    int64 // of the source
 	Duration time.Duration
 	Replay   bool
-	// Requests are those that the batch took by kind, each try of each, from the look at what to plan to the commit. nil
-	// where nobody counts.
+	// Requests are those that were made by kind, each try of each, from the look at what to plan to the commit; where batches overlap,
+	// from the commit before. nil where nobody counts.
 	Requests map[string]int64
 }
 
@@ -131,10 +130,10 @@ type Fault struct {
 	Reason string
 }
 
-// took tells of a phase that has just ended. It is timed by the monotonic clock, whatever the engine's says.
-func (e *Events) took(phase Phase, began time.Time) {
+// took tells of a phase that has ended. It is timed by the monotonic clock, whatever the engine's says.
+func (e *Events) took(phase Phase, d time.Duration) {
 	if e.Took != nil {
-		e.Took(phase, time.Since(began))
+		e.Took(phase, d)
 	}
 }
 

@@ -98,7 +98,8 @@ type rejects struct {
 	builder *array.RecordBuilder // nil while there is none
 	writer  Writer
 	rows    int64
-	bytes   int64 // in builder
+	bytes   int64   // in builder
+	done    *Commit // nil while there is none
 }
 
 // flushRejects is the size in bytes at which collected records move to the writer.
@@ -152,8 +153,8 @@ func (r *rejects) flush(ctx context.Context) (err error) {
 	return nil
 }
 
-// commit makes the rejects durable under the batch's id, unless they are or there are none.
-func (r *rejects) commit(ctx context.Context) error {
+// finish completes the files of the rejects, unless there are none to be written.
+func (r *rejects) finish(ctx context.Context) error {
 	if r.builder == nil {
 		return nil
 	}
@@ -161,17 +162,24 @@ func (r *rejects) commit(ctx context.Context) error {
 	if err := r.flush(ctx); err != nil {
 		return err
 	}
+	if err := r.writer.Finish(ctx); err != nil {
+		return fmt.Errorf("quarantine: %w", err)
+	}
+	return nil
+}
+
+// commit makes the finished rejects durable under the batch's id.
+func (r *rejects) commit(ctx context.Context) error {
+	if r.writer == nil {
+		return nil
+	}
 	record := r.engine.record(r.plan, r.plan.Ranges)
 	record.Since, record.Rows = r.plan.Batch, r.rows
 	commit, err := r.writer.Commit(ctx, record)
 	if err != nil {
 		return fmt.Errorf("quarantine: %w", err)
 	}
-	r.writer = nil
-	r.engine.quarantined = r.plan.Batch
-	if r.engine.Events.Quarantined != nil {
-		r.engine.Events.Quarantined(r.plan.Batch, r.rows, commit.Version)
-	}
+	r.writer, r.done = nil, &commit
 	return nil
 }
 
@@ -180,4 +188,15 @@ func (r *rejects) abort(ctx context.Context) error {
 		return nil
 	}
 	return r.writer.Abort(ctx)
+}
+
+// quarantine takes note of rejects that are in the quarantine table.
+func (e *Engine) quarantine(r *rejects) {
+	if r.done == nil {
+		return
+	}
+	e.quarantined = r.plan.Batch
+	if e.Events.Quarantined != nil {
+		e.Events.Quarantined(r.plan.Batch, r.rows, r.done.Version)
+	}
 }

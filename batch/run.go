@@ -27,9 +27,10 @@ type flight struct {
 	bytes   int64
 }
 
-// runBatch reads what was planned and commits it. When it fails nothing of the batch is visible, and what was staged is
-// gone as far as that can be done.
-func (e *Engine) runBatch(ctx context.Context, plan offsetlog.Plan, replay bool) error {
+// runBatch reads and stages what was planned, and publishes it when the batch before is in the table. With more to read, that goes on
+// beside the next batch, and settled tells what came of it. When a batch fails nothing of it is visible, and what was staged is gone as far
+// as that can be done.
+func (e *Engine) runBatch(ctx context.Context, plan offsetlog.Plan, replay, more bool) error {
 	if e.Events.Planned != nil {
 		e.Events.Planned(plan, replay)
 	}
@@ -38,20 +39,29 @@ func (e *Engine) runBatch(ctx context.Context, plan offsetlog.Plan, replay bool)
 	}
 	f := &flight{engine: e, plan: plan, replay: replay, began: time.Now(), rejects: &rejects{engine: e, plan: plan}}
 	e.Memory.Budget().TakePeak()
-	err := f.run(ctx)
-	if err == nil {
-		return nil
+	err := f.stage(ctx)
+	if earlier := e.settled(ctx); earlier != nil { // nothing may follow it
+		return errors.Join(earlier, f.abort(storage.Finish(ctx)))
 	}
+	if err != nil {
+		return f.fail(ctx, err)
+	}
+	return e.publish(storage.Finish(ctx), f, more)
+}
+
+// fail drops what was staged of a batch that has failed.
+func (f *flight) fail(ctx context.Context, err error) error {
 	if abortErr := f.abort(storage.Finish(ctx)); abortErr != nil {
 		err = errors.Join(err, fmt.Errorf("clear up: %w", abortErr))
 	}
-	return fmt.Errorf("batch %d: %w", plan.Batch, err)
+	return fmt.Errorf("batch %d: %w", f.plan.Batch, err)
 }
 
-func (f *flight) run(ctx context.Context) error {
+// stage reads, decodes and writes what was planned, so that only commits are left to be made.
+func (f *flight) stage(ctx context.Context) error {
 	switch err := f.engine.openDecoders(ctx, f.plan); {
 	case errors.Is(err, ErrNoRecords) && !slices.ContainsFunc(f.plan.Ranges, isLost):
-		return f.passEmpty(storage.Finish(ctx))
+		return nil
 	case err != nil:
 		return err
 	}
@@ -71,8 +81,19 @@ func (f *flight) run(ctx context.Context) error {
 	if len(f.lost) > 0 && f.engine.Events.Lost != nil {
 		f.engine.Events.Lost(f.lost)
 	}
-	f.engine.Events.took(Reading, f.began)
-	return f.publish(storage.Finish(ctx))
+	if err := f.finish(storage.Finish(ctx)); err != nil {
+		return err
+	}
+	f.engine.Events.took(Reading, time.Since(f.began))
+	return nil
+}
+
+// finish completes the files of bad records and rows.
+func (f *flight) finish(ctx context.Context) error {
+	if err := f.rejects.finish(ctx); err != nil || f.writer == nil {
+		return err
+	}
+	return f.writer.Finish(ctx)
 }
 
 // read decodes and stages what was planned. Of several errors it returns that of the earliest record, unless that is a bad one: it may come of a
@@ -120,6 +141,9 @@ func (e *Engine) openDecoders(ctx context.Context, plan offsetlog.Plan) error {
 
 // settle applies the policy to the run's bad records, and hands its rows to the writer.
 func (f *flight) settle(ctx context.Context, r *run) error {
+	if err := f.engine.noteCommit(ctx); err != nil {
+		return err
+	}
 	for _, bad := range r.bad {
 		if err := f.reject(ctx, bad); err != nil {
 			return err
@@ -171,110 +195,7 @@ func (f *flight) reject(ctx context.Context, bad rejected) error {
 	return nil
 }
 
-// publish makes the batch visible: first its bad records, then the rows with the record that says that all is there.
-func (f *flight) publish(ctx context.Context) error {
-	e := f.engine
-	ranges := offsetlog.Merge(e.pending, f.plan.Ranges)
-	unknown := e.newlyUnknown()
-	tombstones := e.newTombstones() // also those of batches without a commit of their own
-	if f.rows == 0 && f.bad == 0 && len(f.lost) == 0 {
-		return f.passEmpty(ctx)
-	}
-	begun := time.Now()
-	if err := f.rejects.commit(ctx); err != nil {
-		return err
-	}
-	if err := f.begin(ctx); err != nil {
-		return err
-	}
-	record := e.record(f.plan, ranges)
-	record.PeakBytes = e.Memory.Budget().TakePeak()
-	record.Rows, record.Bad, record.Lost, record.Unknown, record.Tombstones = f.rows, f.bad, f.lost, unknown, tombstones
-	commit, err := f.writer.Commit(ctx, record)
-	if err != nil {
-		return err
-	}
-	f.writer = nil
-	e.Events.took(Publishing, begun)
-	e.tombstones += tombstones
-	if err := e.committedBatch(ctx, record, commit); err != nil {
-		return err
-	}
-	if e.Events.Committed != nil {
-		e.Events.Committed(Done{Record: *record, Commit: commit, Bytes: f.bytes, Duration: time.Since(f.began), Replay: f.replay, Requests: e.requestsMade()})
-	}
-	return nil
-}
-
-// passEmpty leaves the position behind a batch without rows to the next commit.
-func (f *flight) passEmpty(ctx context.Context) error {
-	e := f.engine
-	if e.Events.Empty != nil {
-		e.Events.Empty(f.plan.Batch)
-	}
-	e.pending, e.pendingPlan = offsetlog.Merge(e.pending, f.plan.Ranges), f.plan
-	if f.plan.Batch-e.committed.Batch >= emptyBatches {
-		return e.commitPending(ctx)
-	}
-	return nil
-}
-
 func isLost(r offsetlog.Range) bool { return r.Lost }
-
-// record is the record of a commit that covers the pending batches and that of plan.
-func (e *Engine) record(plan offsetlog.Plan, ranges []offsetlog.Range) *Record {
-	return &Record{
-		App: e.Name, Batch: plan.Batch, Since: e.committed.Batch + 1, Checkpoint: plan.Checkpoint, Time: plan.Time,
-		Ranges: ranges, Fingerprint: e.Fingerprint,
-	}
-}
-
-// committedBatch moves T.
-func (e *Engine) committedBatch(ctx context.Context, record *Record, commit Commit) error {
-	e.committed = offsetlog.Committed{Batch: record.Batch, Version: commit.Version}
-	e.committedSince, e.committedAt = record.Since, time.Now()
-	e.journal.committed.Store(record.Batch)
-	e.pending = nil
-	if e.table == nil || e.table.ID == "" {
-		table, err := e.Table.Refresh(ctx)
-		if err != nil {
-			return err
-		}
-		e.table = table
-	}
-	e.files.take(commit.Files, commit.Bytes)
-	if small := e.files.tooSmall(e.Table.URL(), e.table.TargetFileSize); small != "" && !e.Compacted && !e.saidSmall {
-		e.saidSmall = true
-		e.Events.notice(small)
-	}
-	if err := e.Source.Committed(ctx, record.Batch, record.Ranges); err != nil {
-		e.Events.notice(fmt.Sprintf("batch %d is committed, but telling the source so failed, which only monitoring tools will notice: %v", record.Batch, err))
-	}
-	return nil
-}
-
-// commitPending commits the position behind batches without rows, if there are any.
-func (e *Engine) commitPending(ctx context.Context) error {
-	if len(e.pending) == 0 || e.table == nil {
-		return nil // without a table the plans are the position
-	}
-	writer, err := e.Table.Begin(ctx)
-	if err != nil {
-		return err
-	}
-	record := e.record(e.pendingPlan, e.pending)
-	commit, err := writer.Commit(ctx, record)
-	if err != nil {
-		return errors.Join(fmt.Errorf("commit the position of batch %d: %w", record.Batch, err), writer.Abort(ctx))
-	}
-	if err := e.committedBatch(ctx, record, commit); err != nil {
-		return err
-	}
-	if e.Events.Committed != nil {
-		e.Events.Committed(Done{Record: *record, Commit: commit, Requests: e.requestsMade()})
-	}
-	return nil
-}
 
 // countRequests begins to count those of one step.
 func (e *Engine) countRequests() {
@@ -295,36 +216,6 @@ func (e *Engine) requestsMade() map[string]int64 {
 		}
 	}
 	return made
-}
-
-// newlyUnknown is what the decoders have counted since the last call.
-func (e *Engine) newlyUnknown() map[string]int64 {
-	now := map[string]int64{}
-	for _, d := range e.decoders {
-		for path, n := range d.Unknown() {
-			now[path] += n
-		}
-	}
-	var fresh map[string]int64
-	for path, n := range now {
-		if d := n - e.unknown[path]; d > 0 {
-			if fresh == nil {
-				fresh = map[string]int64{}
-			}
-			fresh[path] = d
-		}
-	}
-	e.unknown = now
-	return format.BoundUnknown(fresh)
-}
-
-// newTombstones is how many the decoders have left out that are in no commit.
-func (e *Engine) newTombstones() int64 {
-	n := -e.tombstones
-	for _, d := range e.decoders {
-		n += d.Tombstones()
-	}
-	return n
 }
 
 func (f *flight) abort(ctx context.Context) error {

@@ -49,6 +49,8 @@ type Settings struct {
 	MaxBadRecords int64
 	// MaxBatches ends the run after this many new or repeated batches; 0: no limit.
 	MaxBatches int64
+	// Sequential plans no batch before the one before is in the table, so that all is done in the same order each time.
+	Sequential bool
 	// Parallelism is how many decoders are at work; default GOMAXPROCS.
 	Parallelism int
 	// KeepPlans is how many plans stay in the offset log, so that a table that went back can be brought forward; default

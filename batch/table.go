@@ -47,9 +47,11 @@ type TableState struct {
 }
 
 // Writer takes the rows of one batch. Nothing of them can be seen before Commit has returned. It ends with Commit or
-// Abort.
+// Abort. Another one of the table may be begun when this one has finished.
 type Writer interface {
 	Write(ctx context.Context, rows arrow.Record) error
+	// Finish completes the files of what was written, so that nothing of it is held any more, and Commit has only the commit left to make.
+	Finish(ctx context.Context) error
 	// Commit publishes all rows and the record, or nothing. The error is ErrFenced when the table holds this batch, or a
 	// newer one of this pipeline, by another process's commit.
 	Commit(ctx context.Context, record *Record) (Commit, error)

@@ -91,7 +91,9 @@ func (e *Engine) pause(got found, took time.Duration) (time.Duration, func(conte
 
 // step plans the next batch, if there is one to plan, and runs it.
 func (e *Engine) step(ctx context.Context) (found, error) {
-	e.countRequests()
+	if e.publishing == nil {
+		e.countRequests()
+	}
 	begun := time.Now()
 	planned, err := e.Source.Next(ctx, e.Settings.Limits)
 	if err != nil {
@@ -99,6 +101,11 @@ func (e *Engine) step(ctx context.Context) (found, error) {
 	}
 	for _, n := range planned.Notices {
 		e.Events.notice(n)
+	}
+	if len(planned.Ranges) == 0 || e.tooFew(planned) {
+		if err := e.settled(ctx); err != nil {
+			return nothing, err
+		}
 	}
 	if len(planned.Ranges) == 0 {
 		return nothing, e.tellLag(ctx, true)
@@ -109,7 +116,7 @@ func (e *Engine) step(ctx context.Context) (found, error) {
 	e.waitingSince = time.Time{}
 	plan, err := e.plan(ctx, planned)
 	if err == nil {
-		e.Events.took(Planning, begun)
+		e.Events.took(Planning, time.Since(begun))
 		err = e.tellLag(ctx, false)
 	}
 	if err != nil {
@@ -119,7 +126,7 @@ func (e *Engine) step(ctx context.Context) (found, error) {
 	if planned.More {
 		got = part
 	}
-	return got, e.runBatch(ctx, plan, false)
+	return got, e.runBatch(ctx, plan, false, planned.More)
 }
 
 func (e *Engine) tellLag(ctx context.Context, waiting bool) error {

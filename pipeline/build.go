@@ -28,6 +28,8 @@ type BuildOptions struct {
 	// TopicRecreated goes on with a Kafka topic that was deleted and created again, from its beginning.
 	TopicRecreated bool
 	KeepPlans      int64 // of the offset log; 0: the engine's default
+	// Sequential plans no batch before the one before is in the table, so that all is done in the same order each time.
+	Sequential bool
 	// Requested is told of each request to S3, by its name in S3's protocol. nil is silence; it is called from several
 	// goroutines.
 	Requested func(operation string)
@@ -148,7 +150,7 @@ func settings(f *File, o BuildOptions) batch.Settings {
 	s := batch.Settings{
 		Limits:     source.Limits{MaxRecords: f.Batch.MaxRecords, MaxBytes: f.Batch.MaxBytes, MaxFiles: f.Batch.MaxFiles},
 		MinRecords: f.Batch.MinRecords, MaxDelay: f.Batch.MaxDelay, MaxBadRecords: f.OnError.MaxBadRecords, MaxBatches: o.MaxBatches,
-		KeepPlans: o.KeepPlans, Parallelism: o.Parallelism,
+		KeepPlans: o.KeepPlans, Sequential: o.Sequential, Parallelism: o.Parallelism,
 	}
 	trigger := f.Trigger
 	if o.Trigger != nil {

@@ -98,6 +98,13 @@ func (a *appender) Write(ctx context.Context, rows arrow.Record) error {
 	return nil
 }
 
+func (a *appender) Finish(ctx context.Context) error {
+	if err := a.append.Finish(ctx); err != nil {
+		return fmt.Errorf("append to table %s: %w", a.lake.url, err)
+	}
+	return nil
+}
+
 // Commit publishes. When the outcome is unknown it asks again, a few times: the log tells whether the commit is in it.
 func (a *appender) Commit(ctx context.Context, record *batch.Record) (batch.Commit, error) {
 	metadata, err := record.Metadata()

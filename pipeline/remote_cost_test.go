@@ -86,7 +86,7 @@ func requestsOfBatches(t *testing.T, c *cloud, proxy *s3test.Proxy, versions int
 		}
 		return s
 	}
-	if err := w.run(t.Context(), pipeline.BuildOptions{Events: events, Wrap: past}); err != nil {
+	if err := w.run(t.Context(), pipeline.BuildOptions{Events: events, Wrap: past, Sequential: true}); err != nil {
 		t.Fatal(err)
 	}
 	return requests

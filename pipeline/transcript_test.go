@@ -35,6 +35,7 @@ func TestOrderOfStorageOperations(t *testing.T) {
 			w := newWorld(t, test.in, test.extra)
 			var transcript storagetest.Transcript
 			options := pipeline.BuildOptions{
+				Sequential: true,
 				Wrap: func(name string, s storage.Store) storage.Store {
 					if name == "landing" {
 						return s // files are read in whatever pieces
@@ -81,6 +82,7 @@ func TestCostOfABatchDoesNotGrow(t *testing.T) {
 	var ops int
 	var costs []int
 	options := pipeline.BuildOptions{
+		Sequential: true,
 		Wrap: func(_ string, s storage.Store) storage.Store {
 			return storage.Wrap(s, func(op *storage.Op, call func() error) error {
 				if op.Name != "write" {

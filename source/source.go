@@ -19,7 +19,7 @@ import (
 	"github.com/sluicedata/sluice/offsetlog"
 )
 
-// Source is one set of partitions. Not safe for concurrent use, except that Lag may be called at any time.
+// Source is one set of partitions. Not safe for concurrent use, except that Lag may be called at any time, and Committed while Read goes on.
 type Source interface {
 	// Restore sets the position to the end of the given history. history calls fn with the ranges of each batch in order,
 	// beginning with what Keep kept. It is called once, before anything else.

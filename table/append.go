@@ -73,6 +73,9 @@ func (a *Append) Write(ctx context.Context, record arrow.Record) error {
 	if err := a.usable(); err != nil {
 		return err
 	}
+	if a.whole {
+		return errors.New("its files are complete; begin a new one")
+	}
 	err := a.check(record.Schema())
 	if err == nil {
 		err = a.writer.write(ctx, record)
@@ -103,3 +106,12 @@ func (a *Append) check(s *arrow.Schema) error {
 
 // Rows is the number of rows written so far.
 func (a *Append) Rows() int64 { return a.writer.rows }
+
+// Finish completes the files and gives them their names, which Commit does otherwise. What was written is not held any more then, and nothing
+// more can be. An error leaves nothing to be done but Abort.
+func (a *Append) Finish(ctx context.Context) error {
+	if err := a.usable(); err != nil {
+		return err
+	}
+	return a.finish(ctx)
+}

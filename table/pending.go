@@ -15,6 +15,7 @@ type pending struct {
 	writer  *writer
 	txnID   string // of a commit whose outcome is unknown
 	cause   error  // why it is
+	whole   bool   // all files are
 	settled bool   // committed or aborted
 	failed  error  // of the writer; nothing can be committed after it
 }
@@ -29,14 +30,22 @@ func (p *pending) usable() error {
 	return nil
 }
 
+// finish completes and publishes the files, once.
+func (p *pending) finish(ctx context.Context) error {
+	if p.whole {
+		return nil
+	}
+	p.whole, p.failed = true, p.writer.finish(ctx)
+	return p.failed
+}
+
 // commit publishes the files and puts the transaction that refers to them, which is asked for when they are there. After a
 // *commitlog.UnknownError it may be called again; after any other error what was written has been removed.
 func (p *pending) commit(ctx context.Context, transaction func() commitlog.Transaction) (Committed, error) {
 	if err := p.usable(); err != nil {
 		return Committed{}, err
 	}
-	if err := p.writer.finish(ctx); err != nil {
-		p.failed = err
+	if err := p.finish(ctx); err != nil {
 		return Committed{}, errors.Join(err, p.Abort(ctx))
 	}
 	result, err := p.table.log.Commit(ctx, transaction())
