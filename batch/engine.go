@@ -186,14 +186,14 @@ func (e *Engine) run(ctx context.Context) error {
 func (e *Engine) batches(ctx context.Context, rerun []offsetlog.Plan, m *maintenance) error {
 	ctx, e.giveUp = context.WithCancel(ctx)
 	defer e.giveUp()
-	err := e.rerun(ctx, rerun, m)
+	err := e.runAll(ctx, rerun, m)
 	if earlier := e.settled(ctx); earlier != nil {
 		return earlier
 	}
 	return err
 }
 
-func (e *Engine) rerun(ctx context.Context, rerun []offsetlog.Plan, m *maintenance) error {
+func (e *Engine) runAll(ctx context.Context, rerun []offsetlog.Plan, m *maintenance) error {
 	done := int64(0)
 	for _, plan := range rerun {
 		if e.enough(done) {
