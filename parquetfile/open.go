@@ -34,14 +34,8 @@ func Open(object io.ReaderAt, size int64) (file *File, err error) {
 // Chunk is what the footer says of a column's pages in a row group, and where in the file they are.
 func (f *File) Chunk(group, column int) (m *format.ColumnMetaData, start, size int64, err error) {
 	m = &f.Metadata().RowGroups[group].Columns[column].MetaData
-	start, size = m.DataPageOffset, m.TotalCompressedSize
-	if m.DictionaryPageOffset > 0 {
-		start = min(start, m.DictionaryPageOffset)
-	}
-	if start < 0 || size < 0 || start > f.Size() || size > f.Size()-start {
-		return nil, 0, 0, ErrDamaged
-	}
-	return m, start, size, nil
+	start, size, err = chunkRange(m.DataPageOffset, m.DictionaryPageOffset, m.TotalCompressedSize, f.Size())
+	return m, start, size, err
 }
 
 // Pages begins in front of a column's pages in a row group.

@@ -415,12 +415,3 @@ func marshal(v any) ([]byte, error) {
 	}
 	return b, nil
 }
-
-// unmarshal reads what some bytes begin with, and says how many it took.
-func unmarshal(b []byte, v any) (n int, err error) {
-	r := (&thrift.CompactProtocol{}).NewReaderFromBytes(b)
-	if err := thrift.NewDecoder(r).Decode(v); err != nil {
-		return 0, fmt.Errorf("decode Parquet metadata: %w", err)
-	}
-	return r.BytesRead(), nil
-}

@@ -1,7 +1,6 @@
 package table
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 
@@ -171,19 +170,13 @@ func counted(columns []*column, leaves int) []*column {
 	return by
 }
 
-// absentIn counts the rows of a leaf's page in which the column that is counted by it is null.
+// absentIn counts the rows of a leaf's page in which the column that is counted by it is null: each is one entry, below the column's own level.
 func (l *layout) absentIn(at int, p *decodedPage) int {
 	c := l.counted[at]
 	if p.rep == nil || p.absent == 0 || c == nil {
 		return p.absent
 	}
-	n := 0
-	for i, rep := range p.rep {
-		if rep == 0 && int(p.def[i]) < c.def {
-			n++
-		}
-	}
-	return n
+	return below(p.def, c.def)
 }
 
 func (e *encoder) countAbsent(at, n int) {
@@ -197,7 +190,7 @@ func (l *levelled) rows() int {
 	if l.rep == nil {
 		return l.levels
 	}
-	return bytes.Count(l.rep, []byte{0})
+	return rowsIn(l.rep)
 }
 
 // slice returns the entries of some rows that begin at an entry, and how many rows these are.
@@ -211,7 +204,7 @@ func (l *levelled) slice(from, maxDef int) (part levelled, rows int) {
 	}
 	if l.absent > 0 {
 		part.def = l.def[from:end]
-		part.absent, _ = apart(part.def, maxDef)
+		part.absent = below(part.def, maxDef)
 	}
 	return part, rows
 }

@@ -104,11 +104,11 @@ func valuesOf(t *testing.T, store *memStore, s *schema.Type) [][]byte {
 	}
 	var (
 		parts   [][]byte
-		buffer  []byte
+		opener  sourceOpener
 		decoder pageDecoder
 	)
 	for _, key := range store.dataKeys() {
-		f, err := openSource(layout, memObject{bytes.NewReader(store.objects[key])}, &buffer)
+		f, err := opener.open(layout, memObject{bytes.NewReader(store.objects[key])})
 		if err != nil || f == nil {
 			t.Fatal(f, err)
 		}

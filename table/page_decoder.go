@@ -1,6 +1,7 @@
 package table
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -96,24 +97,22 @@ func (d *pageDecoder) levels(l *leaf, body []byte, n int) (all levelled, values 
 	if d.def, body, err = takeLevels(d.def[:0], body, l.maxDef, n); err != nil {
 		return all, nil, err
 	}
-	absent, above := apart(d.def, l.maxDef)
-	if above > 0 {
+	all.absent = below(d.def, l.maxDef)
+	if all.absent+bytes.Count(d.def, []byte{uint8(l.maxDef)}) != n {
 		return all, nil, errDamaged
 	}
-	if all.absent = absent; absent > 0 {
+	if all.absent > 0 {
 		all.def = d.def
 	}
 	return all, body, nil
 }
 
-// apart counts the definition levels that are below one, and those that are above.
-func apart(def []uint8, from int) (below, above int) {
-	for _, d := range def { // without a branch, which would often go the wrong way
-		distance := int(d) - from
-		below += int(uint(distance) >> 63)
-		above += int(uint(-distance) >> 63)
+// below counts the definition levels that are below one.
+func below(def []uint8, level int) (n int) {
+	for v := range level {
+		n += bytes.Count(def, []byte{uint8(v)})
 	}
-	return below, above
+	return n
 }
 
 // takeLevels takes the levels off the front of a page of version 1.
@@ -300,6 +299,9 @@ func newArray(t *schema.Type, n int, buffers ...[]byte) arrow.Array {
 	return array.MakeFromData(array.NewData(t.ArrowType(), n, all, nil, 0, 0))
 }
 
+// rowsIn counts the rows that begin in some entries, by their repetition levels.
+func rowsIn(rep []uint8) int { return bytes.Count(rep, []byte{0}) }
+
 // endOfRows returns where the entries of the next rows end, at most so many, of entries from one to before another, and how many rows begin
 // there. Repetition levels are nil where each entry is a row.
 func endOfRows(rep []uint8, from, to, most int) (end, rows int) {
@@ -307,6 +309,10 @@ func endOfRows(rep []uint8, from, to, most int) (end, rows int) {
 		rows = min(most, to-from)
 		return from + rows, rows
 	}
+	if rows = rowsIn(rep[from:to]); rows <= most {
+		return to, rows
+	}
+	rows = 0
 	for end = from; end < to; end++ {
 		if rep[end] != 0 {
 			continue

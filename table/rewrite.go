@@ -22,8 +22,8 @@ type Rewrite struct {
 	partition *partitionRows
 	stored    *schema.Type // the schema without partition columns
 	removes   []commitlog.Remove
-	rows      int64    // of the files that are replaced
-	buffer    []byte   // of small files
+	rows      int64 // of the files that are replaced
+	sources   sourceOpener
 	ordered   *Ordered // nil: rows are in the order in which they came
 }
 
@@ -104,15 +104,19 @@ func (r *Rewrite) copy(ctx context.Context, f *File) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, object.Close()) }()
-	source, err := openSource(r.writer.layout, object, &r.buffer)
+	source, err := r.sources.open(r.writer.layout, object)
 	if err != nil {
 		return err
 	}
 	if source.joins && f.deleted == nil {
 		return r.writer.join(ctx, r.partition, source)
 	}
+	file, err := source.open()
+	if err != nil {
+		return err
+	}
 	rows.dictionaries = true
-	return rows.readFile(ctx, source.file)
+	return rows.readFile(ctx, file)
 }
 
 // writeTo writes a record's rows into a partition's file.

@@ -169,11 +169,11 @@ func largePages(t *testing.T, store *memStore, s *schema.Type, properties map[st
 	}
 	var (
 		pages   [][]byte
-		buffer  []byte
+		opener  sourceOpener
 		decoder pageDecoder
 	)
 	for _, key := range store.dataKeys() {
-		f, err := openSource(layout, memObject{bytes.NewReader(store.objects[key])}, &buffer)
+		f, err := opener.open(layout, memObject{bytes.NewReader(store.objects[key])})
 		if err != nil || !f.joins {
 			t.Fatal(f, err)
 		}
@@ -348,13 +348,13 @@ func TestDamagedFilesAreNotRewritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var buffer []byte
+	var opener sourceOpener
 	for range 1500 {
 		bad := bytes.Clone(good)
 		for range 1 + r.IntN(3) {
 			bad[r.IntN(len(bad))] = byte(r.IntN(256))
 		}
-		f, err := openSource(layout, memObject{bytes.NewReader(bad)}, &buffer)
+		f, err := opener.open(layout, memObject{bytes.NewReader(bad)})
 		if err != nil || !f.joins {
 			continue
 		}

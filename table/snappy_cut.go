@@ -63,6 +63,10 @@ func elementsUpTo(end int, made, elements []byte, most int) (all, rest []byte, o
 func appendBehind(to, elements, made []byte, end, size int) (all []byte, ok bool) {
 	kept, n := 0, len(made) // elements are appended up to kept, and make n bytes so far
 	for at := 0; at < len(elements); {
+		if some, made := passShort(elements[at:], n-end); some > 0 {
+			at, n = at+some, n+made
+			continue
+		}
 		e, ok := snappyElement(elements[at:])
 		if !ok || e.distance > n {
 			return nil, false
@@ -78,6 +82,39 @@ func appendBehind(to, elements, made []byte, end, size int) (all []byte, ok bool
 		n, at = n+e.length, at+e.taken
 	}
 	return append(to, elements[kept:]...), n == size
+}
+
+// shortPair is what a literal whose tag has its length, and the longest copy that passShort knows behind it, take at most.
+const shortPair = 61 + 3
+
+// passShort passes over elements of the kinds that most are of, which copy nothing from before the bytes that are made, and says how many bytes they
+// take and make. It stops where snappyElement has to look closer.
+func passShort(b []byte, before int) (taken, made int) {
+	made = before
+	for taken <= len(b)-shortPair {
+		tag := int(b[taken])
+		if tag&3 == 0 { // a literal, mostly with a copy behind it: to look at both at once is less to guess for the processor
+			if tag >= 60<<2 {
+				break
+			}
+			taken, made = taken+tag>>2+2, made+tag>>2+1
+			if tag = int(b[taken]); tag&3 == 0 {
+				continue
+			}
+		}
+		var distance, header, length int
+		switch tag & 3 {
+		case 1:
+			distance, header, length = tag>>5<<8|int(b[taken+1]), 2, 4+tag>>2&7
+		case 2:
+			distance, header, length = int(binary.LittleEndian.Uint16(b[taken+1:])), 3, 1+tag>>2
+		}
+		if distance == 0 || distance > made {
+			break
+		}
+		taken, made = taken+header, made+length
+	}
+	return taken, made - before
 }
 
 // element is one of a block of Snappy.

@@ -94,6 +94,35 @@ func TestBlockThatCannotBeCutIsNot(t *testing.T) {
 	}
 }
 
+// TestShortElementsArePassedAsEachIs holds elements that are passed over, some of them damaged, against a look at each.
+func TestShortElementsArePassedAsEachIs(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	passed := 0
+	for i := range 2000 {
+		_, b, _ := bytes.Cut(s2.EncodeSnappy(nil, pageOf(r, 0, r.IntN(400))), []byte{0, 0, 0, 0}) // in the midst of the first literal
+		for range i % 4 * len(b) / 40 {
+			b[r.IntN(len(b))] = byte(r.IntN(256))
+		}
+		before := r.IntN(2000)
+		taken, made := passShort(b, before)
+		passed += taken
+		at, n := 0, before
+		for at < taken {
+			e, ok := snappyElement(b[at:])
+			if !ok || e.distance > n {
+				t.Fatalf("%x with %d bytes before: the element at %d of %d copies from %d back", b, before, at, taken, e.distance)
+			}
+			at, n = at+e.taken, n+e.length
+		}
+		if at != taken || n-before != made {
+			t.Fatalf("%x with %d bytes before: %d bytes make %d, want %d that make %d", b, before, taken, made, at, n-before)
+		}
+	}
+	if passed < 100_000 {
+		t.Errorf("%d bytes of elements are passed over", passed)
+	}
+}
+
 func FuzzCutSnappy(f *testing.F) {
 	r := rand.New(rand.NewPCG(2, 2))
 	for _, n := range []int{0, 1, 20, 300} {

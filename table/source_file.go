@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/parquet-go/parquet-go/format"
 
@@ -24,84 +23,109 @@ const wholeBytes = 8 << 20
 // and levels, in pages of version 1 whose encodings are known here. Not safe for concurrent use.
 type sourceFile struct {
 	object  io.ReaderAt
+	size    int64
 	whole   []byte // all of it, if it is small
-	file    *parquetfile.File
+	footer  *parquetfile.Footer
 	columns []int // by leaf of the layout: its index in the file
 	own     bool  // its pages' headers tell limits and nulls as ours do
 	joins   bool  // its pages can be taken over; else its rows have to be read
 }
 
-// openSource opens a data file. It may use the buffer until another is opened.
-func openSource(l *layout, object storage.Object, buffer *[]byte) (s *sourceFile, err error) {
+// sourceOpener opens data files that are rewritten, one after the other, in the memory of the one before. Not safe for concurrent use.
+type sourceOpener struct {
+	buffer []byte // small files
+	footer parquetfile.Footer
+	known  sourceColumns
+}
+
+// sourceColumns are where files of a schema have the leaves of a layout.
+type sourceColumns struct {
+	schema  []byte // see parquetfile.Footer
+	leaves  int    // of the files
+	columns []int  // by leaf of the layout; nil: not each of them is there, and the same
+}
+
+// open opens a data file. It is of no use any more when another is opened.
+func (o *sourceOpener) open(l *layout, object storage.Object) (s *sourceFile, err error) {
 	defer parquetfile.Recover(&err)
-	s = &sourceFile{object: object}
-	if object.Size() <= wholeBytes {
-		*buffer = slices.Grow((*buffer)[:0], int(object.Size()))
-		s.whole = (*buffer)[:object.Size()]
+	s = &sourceFile{object: object, size: object.Size(), footer: &o.footer}
+	if s.size <= wholeBytes {
+		o.buffer = slices.Grow(o.buffer[:0], int(s.size))
+		s.whole = o.buffer[:s.size]
 		if _, err := object.ReadAt(s.whole, 0); err != nil && !errors.Is(err, io.EOF) {
 			return nil, err
 		}
 		s.object = bytes.NewReader(s.whole)
 	}
-	if s.file, err = parquetfile.Open(s.object, object.Size()); err != nil {
-		return nil, err
+	if known, err := s.footer.Read(s.object, s.size); err != nil || !known {
+		return s, err
 	}
-	s.own = strings.HasPrefix(s.file.Metadata().CreatedBy, engineName)
-	for _, leaf := range l.leaves {
-		found, ok := s.file.Schema().Lookup(leaf.path...)
-		if !ok || found.MaxDefinitionLevel != leaf.maxDef || found.MaxRepetitionLevel != leaf.maxRep || annotatedType(found.Node) != leaf.annotated ||
-			l.byID && !slices.Equal(idsAlong(s.file.Root(), leaf.path), leaf.ids) {
-			return s, nil
+	if !bytes.Equal(o.known.schema, s.footer.Schema) {
+		file, err := s.open()
+		if err != nil {
+			return nil, err
 		}
-		s.columns = append(s.columns, found.ColumnIndex)
+		o.known = columnsIn(file, l)
+		o.known.schema = bytes.Clone(s.footer.Schema)
 	}
-	for _, g := range s.file.Metadata().RowGroups {
-		for _, at := range s.columns {
-			if !takenOver(&g.Columns[at].MetaData) {
-				return s, nil
-			}
-		}
-	}
-	s.joins = true
+	s.columns = o.known.columns
+	s.own = bytes.HasPrefix(s.footer.CreatedBy, []byte(engineName))
+	s.joins = s.columns != nil && !slices.ContainsFunc(s.footer.Groups, func(g parquetfile.Group) bool {
+		return len(g.Chunks) != o.known.leaves || slices.ContainsFunc(s.columns, func(at int) bool { return !takenOver(&g.Chunks[at]) })
+	})
 	return s, nil
+}
+
+// open opens the file to read its rows.
+func (s *sourceFile) open() (*parquetfile.File, error) { return parquetfile.Open(s.object, s.size) }
+
+// columnsIn finds the leaves of a layout in a file, and in all others of its schema.
+func columnsIn(file *parquetfile.File, l *layout) sourceColumns {
+	in := sourceColumns{leaves: len(file.Schema().Columns())}
+	columns := []int{}
+	for _, leaf := range l.leaves {
+		found, ok := file.Schema().Lookup(leaf.path...)
+		if !ok || found.MaxDefinitionLevel != leaf.maxDef || found.MaxRepetitionLevel != leaf.maxRep || annotatedType(found.Node) != leaf.annotated ||
+			l.byID && !slices.Equal(idsAlong(file.Root(), leaf.path), leaf.ids) {
+			return in
+		}
+		columns = append(columns, found.ColumnIndex)
+	}
+	in.columns = columns
+	return in
 }
 
 // plainDictionary is RLE_DICTIONARY as older writers call it.
 const plainDictionary = format.Encoding(2)
 
+// Kinds of pages, and their encodings, that can be taken over.
+const (
+	pagesTakenOver     = 1<<format.DataPage | 1<<format.DictionaryPage
+	encodingsTakenOver = 1<<format.Plain | 1<<plainDictionary | 1<<format.RLEDictionary | 1<<format.DeltaBinaryPacked | 1<<format.DeltaLengthByteArray
+)
+
 // takenOver says whether all pages of a chunk can be.
-func takenOver(m *format.ColumnMetaData) bool {
-	for _, s := range m.EncodingStats {
-		switch s.PageType {
-		case format.DataPage, format.DictionaryPage:
-		default:
-			return false
-		}
-		switch s.Encoding {
-		case format.Plain, plainDictionary, format.RLEDictionary, format.DeltaBinaryPacked, format.DeltaLengthByteArray:
-		default:
-			return false
-		}
-	}
-	return len(m.EncodingStats) > 0
+func takenOver(c *parquetfile.Chunk) bool {
+	return c.PageTypes != 0 && c.PageTypes&^pagesTakenOver == 0 && c.Encodings&^encodingsTakenOver == 0
 }
 
 // rows is how many the file has.
-func (s *sourceFile) rows() int64 { return s.file.NumRows() }
+func (s *sourceFile) rows() int64 { return s.footer.Rows }
 
 // groups is the number of its row groups.
-func (s *sourceFile) groups() int { return len(s.file.Metadata().RowGroups) }
+func (s *sourceFile) groups() int { return len(s.footer.Groups) }
 
 // groupRows is how many rows a row group has.
-func (s *sourceFile) groupRows(group int) int64 { return s.file.Metadata().RowGroups[group].NumRows }
+func (s *sourceFile) groupRows(group int) int64 { return s.footer.Groups[group].Rows }
 
 // chunk reads the column chunk of a leaf in a row group, whose pages the decoder is for from now on.
 func (s *sourceFile) chunk(group, at int, l *leaf, d *pageDecoder) (*sourceChunk, error) {
-	m, start, size, err := s.file.Chunk(group, s.columns[at])
+	start, size, err := s.footer.Range(group, s.columns[at])
 	if err != nil {
 		return nil, err
 	}
-	c := &sourceChunk{leaf: l, own: s.own, values: m.NumValues, codec: m.Codec, pages: d}
+	of := &s.footer.Groups[group].Chunks[s.columns[at]]
+	c := &sourceChunk{leaf: l, own: s.own, values: of.Values, codec: of.Codec, pages: d}
 	d.forget()
 	if s.whole != nil {
 		c.bytes = s.whole[start : start+size]
@@ -175,13 +199,13 @@ func (c *sourceChunk) each(fn func(*sourcePage) error) error {
 
 // readPage reads the page that some bytes begin with.
 func readPage(b []byte) (*sourcePage, error) {
-	p := &sourcePage{}
-	n, err := unmarshal(b, &p.header)
+	header, n, err := parquetfile.ReadPageHeader(b)
 	if err != nil {
 		return nil, err
 	}
-	size := int(p.header.CompressedPageSize)
-	if size < 0 || p.header.UncompressedPageSize < 0 || size > len(b)-n {
+	p := &sourcePage{header: header}
+	size := int(header.CompressedPageSize)
+	if size > len(b)-n {
 		return nil, errDamaged
 	}
 	p.whole, p.body = b[:n+size], b[n:n+size]

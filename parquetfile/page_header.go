@@ -1,0 +1,94 @@
+package parquetfile
+
+import (
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// ReadPageHeader reads the header that some bytes begin with, as far as pages of version 1 and dictionaries go, and says how many it takes.
+// Its limits are in these bytes.
+func ReadPageHeader(b []byte) (h format.PageHeader, n int, err error) {
+	r := &compactReader{rest: b}
+	h = format.PageHeader{Type: -1, UncompressedPageSize: -1, CompressedPageSize: -1}
+	r.structure(compactStruct, func(id int, t byte) {
+		switch id {
+		case 1: // type
+			h.Type = format.PageType(r.integer(t))
+		case 2: // uncompressed_page_size
+			h.UncompressedPageSize = r.integer(t)
+		case 3: // compressed_page_size
+			h.CompressedPageSize = r.integer(t)
+		case 5: // data_page_header
+			h.DataPageHeader = thrift.New(r.dataPage(t))
+		case 7: // dictionary_page_header
+			h.DictionaryPageHeader = thrift.New(r.dictionaryPage(t))
+		default:
+			r.skip(t)
+		}
+	})
+	if r.bad || h.Type < 0 || h.UncompressedPageSize < 0 || h.CompressedPageSize < 0 {
+		return h, 0, ErrDamaged
+	}
+	return h, len(b) - len(r.rest), nil
+}
+
+// dataPage reads a DataPageHeader.
+func (r *compactReader) dataPage(t byte) format.DataPageHeader {
+	h := format.DataPageHeader{NumValues: -1, Encoding: -1, DefinitionLevelEncoding: -1, RepetitionLevelEncoding: -1}
+	r.structure(t, func(id int, t byte) {
+		switch id {
+		case 1: // num_values
+			h.NumValues = r.integer(t)
+		case 2: // encoding
+			h.Encoding = format.Encoding(r.integer(t))
+		case 3: // definition_level_encoding
+			h.DefinitionLevelEncoding = format.Encoding(r.integer(t))
+		case 4: // repetition_level_encoding
+			h.RepetitionLevelEncoding = format.Encoding(r.integer(t))
+		case 5: // statistics
+			h.Statistics = r.statistics(t)
+		default:
+			r.skip(t)
+		}
+	})
+	if h.NumValues < 0 || h.Encoding < 0 || h.DefinitionLevelEncoding < 0 || h.RepetitionLevelEncoding < 0 {
+		r.fail()
+	}
+	return h
+}
+
+// statistics reads the part of Statistics that does not depend on how a reader compares.
+func (r *compactReader) statistics(t byte) (s format.Statistics) {
+	r.structure(t, func(id int, t byte) {
+		switch id {
+		case 3: // null_count
+			s.NullCount = r.long(t)
+		case 5: // max_value
+			s.MaxValue = r.binary(t)
+		case 6: // min_value
+			s.MinValue = r.binary(t)
+		default:
+			r.skip(t)
+		}
+	})
+	return s
+}
+
+// dictionaryPage reads a DictionaryPageHeader.
+func (r *compactReader) dictionaryPage(t byte) format.DictionaryPageHeader {
+	h := format.DictionaryPageHeader{NumValues: -1, Encoding: -1}
+	r.structure(t, func(id int, t byte) {
+		switch id {
+		case 1: // num_values
+			h.NumValues = r.integer(t)
+		case 2: // encoding
+			h.Encoding = format.Encoding(r.integer(t))
+		default:
+			r.skip(t)
+		}
+	})
+	if h.NumValues < 0 || h.Encoding < 0 {
+		r.fail()
+	}
+	return h
+}
