@@ -1,6 +1,10 @@
 package main
 
-import "time"
+import (
+	"runtime"
+	"runtime/debug"
+	"time"
+)
 
 // longPause is how long a run waits for records before it gives back memory that it might need again. The runtime itself does
 // so minutes later.
@@ -21,4 +25,10 @@ func (p *pause) goesOn(now time.Time) (begins, becomesLong bool) {
 		p.long, becomesLong = true, true
 	}
 	return begins, becomesLong
+}
+
+// giveBack returns to the system what memory is free. That is collected twice, since what lies in a sync.Pool lives through one collection.
+func giveBack() {
+	runtime.GC()
+	debug.FreeOSMemory()
 }

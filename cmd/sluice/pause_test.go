@@ -1,8 +1,11 @@
 package main
 
 import (
+	"runtime"
+	"sync"
 	"testing"
 	"time"
+	"weak"
 )
 
 func TestPauseBeginsOnceAndBecomesLongOnce(t *testing.T) {
@@ -17,4 +20,16 @@ func TestPauseBeginsOnceAndBecomesLongOnce(t *testing.T) {
 		}
 		p = pause{}
 	}
+}
+
+func TestWhatAPoolKeepsIsGivenBack(t *testing.T) {
+	var pool sync.Pool
+	spare := new([1 << 20]byte)
+	kept := weak.Make(spare)
+	pool.Put(spare)
+	giveBack()
+	if kept.Value() != nil {
+		t.Error("the pool still has its megabyte")
+	}
+	runtime.KeepAlive(&pool)
 }

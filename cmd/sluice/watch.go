@@ -5,7 +5,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
@@ -141,7 +140,7 @@ func (w *watch) showLag(lag []source.Lag, waiting bool) {
 		w.log.Debug("waiting for records", "lag", w.lag)
 	}
 	if becomesLong {
-		debug.FreeOSMemory()
+		giveBack()
 	}
 }
 
