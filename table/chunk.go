@@ -23,13 +23,12 @@ type chunk struct {
 	filter    *bloomFilter // nil: there is none
 
 	// The page to come.
-	levels  int // values, absent ones included
-	rows    int
-	nulls   int64
-	def     []uint8 // absent as long as no value is
-	rep     []uint8 // of leaves in lists
-	scratch []int32
-	joined  joined // its values, if all of them are those of pages of other files
+	levels int // values, absent ones included
+	rows   int
+	nulls  int64
+	def    []uint8 // absent as long as no value is
+	rep    []uint8 // of leaves in lists
+	joined joined  // its values, if all of them are those of pages of other files
 
 	// The pages before it.
 	pages    blocks // each page behind its header
@@ -98,25 +97,12 @@ func (k *chunk) beginGroup() {
 	k.columns, k.offsets = format.ColumnIndex{}, format.OffsetIndex{}
 }
 
-// add takes in entries, which are indexes of the array.
-func (k *chunk) add(values arrow.Array, e entries) {
-	k.rep = append(k.rep, e.rep...)
-	if k.nulls == 0 && e.absent > 0 {
-		k.def = appendTimes(k.def, uint8(k.leaf.maxDef), k.levels)
+// add takes in values of an array, by their index, and the levels of these and of absent ones, of so many rows.
+func (k *chunk) add(values arrow.Array, at []int32, l levelled, rows int) {
+	k.addLevels(l, rows)
+	if len(at) > 0 {
+		k.values.add(values, at)
 	}
-	present := e.at
-	switch {
-	case e.absent > 0:
-		present = k.present(e.at)
-	case k.nulls > 0:
-		k.def = appendTimes(k.def, uint8(k.leaf.maxDef), len(e.at))
-	}
-	if len(present) > 0 {
-		k.values.add(values, present)
-	}
-	k.levels += len(e.at)
-	k.rows += e.rows
-	k.nulls += int64(e.absent)
 }
 
 // addLevels takes in the levels of entries, of so many rows, whose values are taken in otherwise.
@@ -134,22 +120,6 @@ func (k *chunk) addLevels(l levelled, rows int) {
 	k.levels += l.levels
 	k.rows += rows
 	k.nulls += int64(l.absent)
-}
-
-// present appends the definition levels of entries, and returns those that are not absent.
-func (k *chunk) present(at []int32) []int32 {
-	n := len(k.def)
-	k.def = slices.Grow(k.def, len(at))[:n+len(at)]
-	k.scratch = slices.Grow(k.scratch[:0], len(at))[:len(at)]
-	def, there, present := k.def[n:], int32(k.leaf.maxDef), k.scratch
-	n = 0
-	for i, index := range at {
-		absent := index >> 31 // all ones, or zeros: a branch would often go the wrong way
-		def[i] = uint8(there&^absent | definition(index)&absent)
-		present[n] = index
-		n += 1 + int(absent)
-	}
-	return present[:n]
 }
 
 func appendTimes[T uint8 | uint32](b []T, v T, times int) []T {

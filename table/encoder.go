@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 
-	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 
@@ -127,18 +126,17 @@ func newEncoder(l *layout, pageBytes int64, w *workspace) *encoder {
 	for _, leaf := range l.leaves {
 		e.chunks = append(e.chunks, newChunk(leaf, l.codec, newPageValues(leaf.typ, l, pageBytes), w))
 	}
-	e.shredder = newShredder(l.nodes, func(b *bound, entries entries) error {
-		return e.add(e.chunks[b.firstLeaf], b.values, entries)
-	})
+	e.shredder = newShredder(l.nodes, e.add)
 	return e
 }
 
-// add gives entries to their chunk.
-func (e *encoder) add(k *chunk, values arrow.Array, in entries) error {
+// add gives a leaf's values and levels to its chunk.
+func (e *encoder) add(b *bound, at []int32, l levelled, rows int) error {
+	k := e.chunks[b.firstLeaf]
 	if err := k.endJoinedPage(); err != nil {
 		return err
 	}
-	k.add(values, in)
+	k.add(b.values, at, l, rows)
 	return e.endFullPage(k)
 }
 

@@ -3,6 +3,7 @@ package table
 import (
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 	"unsafe"
 )
 
@@ -30,7 +31,7 @@ type numberDictionary[T number] struct {
 }
 
 func newNumberDictionary[T number]() numberDictionary[T] {
-	return numberDictionary[T]{odd: rand.Uint64() | 1}
+	return numberDictionary[T]{odd: rand.Uint64() | 1, slots: make([]uint16, firstSlots)}
 }
 
 // memory is what the dictionary takes, in bytes.
@@ -62,10 +63,15 @@ func (d *numberDictionary[T]) encode(work *pageWork, values []T, direct func() i
 
 // number puts the numbers of values into work.ids; false if too many are different.
 func (d *numberDictionary[T]) number(work *pageWork, values []T) bool {
-	work.ids = work.ids[:0]
+	ids := slices.Grow(work.ids[:0], len(values))[:len(values)]
+	work.ids = ids
 	for i, v := range values {
-		work.ids = append(work.ids, d.add(v))
-		if n := len(d.known); n > mostNumbers || i == lookNumbers && d.pages == 0 && 10*n > 9*i {
+		n := uint32(d.slots[d.place(v)]) - 1 // where most are found
+		if int(n) >= len(d.known) || pattern(d.known[n]) != pattern(v) {
+			n = d.add(v)
+		}
+		ids[i] = n
+		if known := len(d.known); known > mostNumbers || i == lookNumbers && d.pages == 0 && 10*known > 9*i {
 			return false
 		}
 	}
@@ -92,7 +98,7 @@ func (d *numberDictionary[T]) place(v T) int {
 }
 
 func (d *numberDictionary[T]) grow() {
-	d.slots = make([]uint16, max(firstSlots, 2*len(d.slots)))
+	d.slots = make([]uint16, 2*len(d.slots))
 	for i, v := range d.known {
 		at := d.place(v)
 		for d.slots[at] != 0 {

@@ -144,13 +144,13 @@ func appendRandom(r *rand.Rand, t *schema.Type, nullable bool, b array.Builder) 
 		b.Append(arrow.Timestamp(randomMicros(r)))
 	case *array.MapBuilder:
 		b.Append(true)
-		for range r.IntN(4) {
+		for range randomItems(r) {
 			appendRandom(r, t.Key, false, b.KeyBuilder())
 			appendRandom(r, t.Elem, t.ContainsNull, b.ItemBuilder())
 		}
 	case *array.ListBuilder:
 		b.Append(true)
-		for range r.IntN(4) {
+		for range randomItems(r) {
 			appendRandom(r, t.Elem, t.ContainsNull, b.ValueBuilder())
 		}
 	case *array.StructBuilder:
@@ -161,6 +161,14 @@ func appendRandom(r *rand.Rand, t *schema.Type, nullable bool, b array.Builder) 
 	default:
 		panic(fmt.Sprintf("no random value for %T", b))
 	}
+}
+
+// randomItems is how many items a list has: few, now and then more.
+func randomItems(r *rand.Rand) int {
+	if r.IntN(8) == 0 {
+		return r.IntN(12)
+	}
+	return r.IntN(4)
 }
 
 func randomRecord(r *rand.Rand, t *schema.Type, rows int) arrow.Record {

@@ -61,13 +61,15 @@ func (k *known) about(values arrow.Array) {
 
 // appendNumbers appends the numbers of values of the page, up to the first whose number is not known.
 func (k *known) appendNumbers(ids []uint32, indices, at []int32) []uint32 {
-	numbers := k.numbers
-	for _, i := range at {
-		number := numbers[indices[i]]
+	n, numbers := len(ids), k.numbers
+	ids = slices.Grow(ids, len(at))[:n+len(at)]
+	to := ids[n:]
+	for i, index := range at {
+		number := numbers[indices[index]]
 		if number == 0 {
-			break
+			return ids[:n+i]
 		}
-		ids = append(ids, number-1)
+		to[i] = number - 1
 	}
 	return ids
 }
