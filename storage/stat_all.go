@@ -11,8 +11,8 @@ import (
 const statters = 16
 
 // StatAll describes objects, in the order of their keys; one that is not there has the zero Info. It asks for several at once: in
-// a bucket each is a request. Errors are those of Store.Stat; of several it is that of the first key.
-func StatAll(ctx context.Context, s Store, keys []string) ([]Info, error) {
+// a bucket each is a request. Errors are those of Reader.Stat; of several it is that of the first key.
+func StatAll(ctx context.Context, s Reader, keys []string) ([]Info, error) {
 	infos, errs := make([]Info, len(keys)), make([]error, len(keys))
 	var (
 		running sync.WaitGroup

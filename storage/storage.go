@@ -62,17 +62,13 @@ func (o Outcome) String() string {
 
 // Store is a set of named objects. All methods are safe for concurrent use. Errors carry operation and key (Error).
 type Store interface {
+	Reader
+
 	// URL names the root for people and for messages.
 	URL() string
 
 	// Get returns a whole object.
 	Get(ctx context.Context, key string) ([]byte, error)
-
-	// Open returns an object for ranged reads.
-	Open(ctx context.Context, key string) (Object, error)
-
-	// Stat describes one object.
-	Stat(ctx context.Context, key string) (Info, error)
 
 	// List calls fn for every object whose key begins with prefix and is greater than startAfter, in byte order of the
 	// keys. Staged objects are not listed. An error of fn ends the listing and is returned as it is. Objects that come or

@@ -33,6 +33,15 @@ type wrapped struct {
 func (w *wrapped) URL() string  { return w.inner.URL() }
 func (w *wrapped) Close() error { return w.inner.Close() }
 
+// Elsewhere puts the hook around the other store, too, whose keys it then hears of.
+func (w *wrapped) Elsewhere(root string) (Store, error) {
+	inner, err := OpenElsewhere(w.inner, root)
+	if err != nil {
+		return nil, err
+	}
+	return Wrap(inner, w.hook), nil
+}
+
 func (w *wrapped) Get(ctx context.Context, key string) ([]byte, error) {
 	return w.GetInto(ctx, key, nil)
 }

@@ -31,7 +31,7 @@ func (s *Store) fail(op, key string, err error) error {
 	if errors.As(err, &linkError) {
 		err = linkError.Err
 	}
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+	if errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ENOTDIR) {
 		err = storage.ErrNotExist
 	}
 	if remedy := s.remedy(err); remedy != "" {
@@ -54,3 +54,16 @@ func (s *Store) remedy(err error) string {
 		return ""
 	}
 }
+
+// notFileError says that there is something under a key, and no file.
+type notFileError struct{ mode fs.FileMode }
+
+func (e *notFileError) Error() string {
+	what := "a device, a pipe or a socket"
+	if e.mode.IsDir() {
+		what = "a folder"
+	}
+	return "there is " + what + " and no file"
+}
+
+func (e *notFileError) Unwrap() error { return storage.ErrNotExist }

@@ -56,6 +56,9 @@ func New(root string) *Store {
 // URL returns the folder's path.
 func (s *Store) URL() string { return s.root }
 
+// Elsewhere is for storage.Elsewhere: a store of any folder.
+func (s *Store) Elsewhere(root string) (storage.Store, error) { return New(root), nil }
+
 // Close unlocks what this store has staged, so that the next Sweep of any process takes it for dead. With nothing
 // staged it leaves nothing behind.
 func (s *Store) Close() error {
@@ -115,14 +118,14 @@ func (s *Store) Open(ctx context.Context, key string) (storage.Object, error) {
 	if err := s.check(ctx, "open", key); err != nil {
 		return nil, err
 	}
+	if _, err := statFile(s.path(key)); err != nil { // a pipe is not even opened: that waits for who writes to it
+		return nil, s.fail("open", key, err)
+	}
 	f, err := os.Open(s.path(key))
 	if err != nil {
 		return nil, s.fail("open", key, err)
 	}
 	info, err := f.Stat()
-	if err == nil && info.IsDir() {
-		err = fs.ErrNotExist
-	}
 	if err != nil {
 		_ = f.Close()
 		return nil, s.fail("open", key, err)
@@ -159,14 +162,20 @@ func (s *Store) Stat(ctx context.Context, key string) (storage.Info, error) {
 	if err := s.check(ctx, "stat", key); err != nil {
 		return storage.Info{}, err
 	}
-	info, err := os.Stat(s.path(key))
-	if err == nil && info.IsDir() {
-		err = fs.ErrNotExist
-	}
+	info, err := statFile(s.path(key))
 	if err != nil {
 		return storage.Info{}, s.fail("stat", key, err)
 	}
 	return storage.Info{Key: key, Size: info.Size(), Modified: info.ModTime()}, nil
+}
+
+// statFile describes the file at a path, behind links if need be. What is no file is none of the store's objects.
+func statFile(path string) (fs.FileInfo, error) {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "stat", Path: path, Err: &notFileError{info.Mode()}}
+	}
+	return info, err
 }
 
 // Delete unlinks a file.

@@ -1,8 +1,11 @@
 package local_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -113,5 +116,57 @@ func TestPublishThatFailedIsNotMadeAgain(t *testing.T) {
 	}
 	if err := w.Abort(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestOnlyFilesAreObjects has other things in a folder, and links to them. That the test ends shows that nobody waits for a pipe.
+func TestOnlyFilesAreObjects(t *testing.T) {
+	root := t.TempDir()
+	s := local.New(root)
+	if _, err := s.PutIfAbsent(t.Context(), "folder/file", []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(filepath.Join(root, "pipe"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for link, to := range map[string]string{"a": "folder/file", "b": "folder", "c": "pipe", "d": "/dev/zero", "e": "nothing"} {
+		if err := os.Symlink(to, filepath.Join(root, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for key, want := range map[string]string{
+		"folder/file": "", "a": "",
+		"folder": "there is a folder", "b": "there is a folder", "pipe": "there is a device, a pipe or a socket", "c": "there is a device, a pipe or a socket",
+		"d": "there is a device, a pipe or a socket", "e": "file does not exist", "a/x": "file does not exist",
+	} {
+		object, opened := s.Open(t.Context(), key)
+		if opened == nil {
+			opened = object.Close()
+		}
+		_, described := s.Stat(t.Context(), key)
+		for _, err := range []error{opened, described} {
+			if want == "" && err != nil || want != "" && (!errors.Is(err, storage.ErrNotExist) || !strings.Contains(err.Error(), want)) {
+				t.Errorf("%s: %v", key, err)
+			}
+		}
+	}
+}
+
+func TestElsewhereIsReadUnderTheSameHook(t *testing.T) {
+	root, other := t.TempDir(), t.TempDir()
+	if _, err := local.New(other).PutIfAbsent(t.Context(), "k", []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	heard := ""
+	s := storage.Wrap(local.New(root), func(op *storage.Op, call func() error) error {
+		heard += op.Name + " " + op.Key + ";"
+		return call()
+	})
+	r, err := storage.Elsewhere(s, other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := r.Stat(t.Context(), "k"); err != nil || info.Size != 1 || heard != "stat k;" {
+		t.Errorf("got %+v, %v, heard %q", info, err, heard)
 	}
 }

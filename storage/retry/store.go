@@ -21,6 +21,15 @@ type store struct {
 func (s *store) URL() string  { return s.inner.URL() }
 func (s *store) Close() error { return s.inner.Close() }
 
+// Elsewhere is for storage.Elsewhere: the other store waits as this one does, and at its pace.
+func (s *store) Elsewhere(root string) (storage.Store, error) {
+	inner, err := storage.OpenElsewhere(s.inner, root)
+	if err != nil {
+		return nil, err
+	}
+	return s.retrier.Wrap(inner), nil
+}
+
 // do makes an operation again. A wait that was cut short says for which operation it was.
 func (s *store) do(ctx context.Context, op, key string, fn func() error) error {
 	return named(op, key, s.retrier.Do(ctx, fn))

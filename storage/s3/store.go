@@ -56,6 +56,15 @@ func (s *Store) payer() types.RequestPayer {
 	return ""
 }
 
+// Elsewhere is for storage.Elsewhere: a store of any bucket that the client reaches.
+func (s *Store) Elsewhere(root string) (storage.Store, error) {
+	bucket, prefix, err := ParseURL(root)
+	if err != nil {
+		return nil, &storage.Error{Op: "open", Key: root, Err: err}
+	}
+	return s.client.Store(bucket, prefix)
+}
+
 // Get reads a whole object, and checks it against its checksum.
 func (s *Store) Get(ctx context.Context, key string) ([]byte, error) { return s.GetInto(ctx, key, nil) }
 
