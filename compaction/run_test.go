@@ -138,6 +138,11 @@ func TestCompactionThatDiesAnywhereChangesNoRow(t *testing.T) {
 func changesNoRowWhereverItDies(t *testing.T, files int, work func(t *testing.T, store storage.Store) error) {
 	origin := t.TempDir()
 	makeTable(t, tabletest.Local(t, origin), files, 10, nil)
+	changesNoRowOf(t, origin, work)
+}
+
+// changesNoRowOf is changesNoRowWhereverItDies with copies of a folder's table.
+func changesNoRowOf(t *testing.T, origin string, work func(t *testing.T, store storage.Store) error) {
 	before := rowsOf(t, tabletest.Local(t, origin))
 	for _, mode := range storagetest.Modes {
 		t.Run(mode.String(), func(t *testing.T) {

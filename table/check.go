@@ -29,7 +29,7 @@ func (e *MissingError) Error() string {
 // Check holds a file against what the log says of it: its size, its footer, the number of its rows, and its deletion vector;
 // deep reads all of its values as well, and compares them with the statistics. It returns what is wrong, a *MissingError
 // among it if the file or that of its vector is not there. An error is of the storage, of the context, or a
-// *commitlog.UnsupportedError for a file that lies elsewhere.
+// *commitlog.UnsupportedError for a file in another kind of store.
 func (s *Snapshot) Check(ctx context.Context, f *File, deep bool) (faults []error, err error) {
 	c := &fileCheck{snapshot: s, file: f}
 	for _, step := range []func(context.Context) error{c.footer, c.vector, c.values} {
@@ -65,11 +65,11 @@ func (c *fileCheck) fault(format string, args ...any) {
 
 func (c *fileCheck) footer(ctx context.Context) (err error) {
 	c.rows = -1
-	key, err := c.snapshot.key(c.file.Path)
+	at, err := c.snapshot.place(c.file.Path)
 	if err != nil {
 		return err
 	}
-	object, err := c.snapshot.table.store.Open(ctx, key)
+	object, err := at.open(ctx)
 	if errors.Is(err, storage.ErrNotExist) {
 		return &MissingError{}
 	}

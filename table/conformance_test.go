@@ -97,7 +97,7 @@ func compareWithAuthor(t *testing.T, snap *Snapshot, expected []string) error {
 	for _, file := range expected {
 		dir := local.New(filepath.Dir(file))
 		defer dir.Close()
-		r := fileReader{store: dir, key: filepath.Base(file), schema: nullable(snap.Schema().Logical()), fn: func(r arrow.Record) error {
+		r := fileReader{file: place{reader: dir, key: filepath.Base(file)}, schema: nullable(snap.Schema().Logical()), fn: func(r arrow.Record) error {
 			want.add(rowTexts(r))
 			return nil
 		}}

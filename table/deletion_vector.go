@@ -46,20 +46,20 @@ func (s *Snapshot) vectorBytes(ctx context.Context, v *commitlog.DeletionVector)
 	if err != nil {
 		return nil, damagedVector(err)
 	}
-	key, err := s.key(path)
+	at, err := s.place(path)
 	if err != nil {
 		return nil, err
 	}
-	return s.vectorFile(ctx, key, v)
+	return at.vector(ctx, v)
 }
 
 func damagedVector(err error) error {
 	return fmt.Errorf("deletion vector: %w; the rows that have been deleted cannot be told from the others: restore it from a copy, or have the engine that wrote it write the file anew", err)
 }
 
-// vectorFile reads one vector of a file of vectors: its size, its bytes, and their CRC-32, integers in big-endian order.
-func (s *Snapshot) vectorFile(ctx context.Context, key string, v *commitlog.DeletionVector) (b []byte, err error) {
-	object, err := s.table.store.Open(ctx, key)
+// vector reads one vector of a file of vectors: its size, its bytes, and their CRC-32, integers in big-endian order.
+func (p *place) vector(ctx context.Context, v *commitlog.DeletionVector) (b []byte, err error) {
+	object, err := p.open(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (s *Snapshot) vectorFile(ctx context.Context, key string, v *commitlog.Dele
 		offset = int64(*v.Offset)
 	}
 	if offset < 1 || size < 0 || offset+size+8 > object.Size() {
-		return nil, damagedVector(fmt.Errorf("%s has %d bytes, too few for %d at %d", key, object.Size(), size, offset))
+		return nil, damagedVector(fmt.Errorf("%s has %d bytes, too few for %d at %d", p.name(), object.Size(), size, offset))
 	}
 	var format [1]byte
 	if _, err := object.ReadAt(format[:], 0); err != nil {
@@ -82,11 +82,11 @@ func (s *Snapshot) vectorFile(ctx context.Context, key string, v *commitlog.Dele
 	body := b[4 : 4+size]
 	switch {
 	case format[0] != 1:
-		return nil, damagedVector(fmt.Errorf("%s is of format %d, not 1", key, format[0]))
+		return nil, damagedVector(fmt.Errorf("%s is of format %d, not 1", p.name(), format[0]))
 	case int64(binary.BigEndian.Uint32(b)) != size:
-		return nil, damagedVector(fmt.Errorf("%s has %d bytes at %d, the table's log says %d", key, binary.BigEndian.Uint32(b), offset, size))
+		return nil, damagedVector(fmt.Errorf("%s has %d bytes at %d, the table's log says %d", p.name(), binary.BigEndian.Uint32(b), offset, size))
 	case binary.BigEndian.Uint32(b[4+size:]) != crc32.ChecksumIEEE(body):
-		return nil, damagedVector(fmt.Errorf("%s: the checksum is wrong", key))
+		return nil, damagedVector(fmt.Errorf("%s: the checksum is wrong", p.name()))
 	}
 	return body, nil
 }

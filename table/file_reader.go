@@ -11,7 +11,6 @@ import (
 
 	"github.com/sluicedata/sluice/parquetfile"
 	"github.com/sluicedata/sluice/schema"
-	"github.com/sluicedata/sluice/storage"
 )
 
 const (
@@ -23,8 +22,7 @@ const (
 // fileReader hands out the rows of one data file as records of the schema, in order. Columns that the file does not have are
 // null; those in constants have one value in all rows.
 type fileReader struct {
-	store        storage.Store
-	key          string
+	file         place
 	schema       *schema.Type
 	constants    map[string]Value
 	deleted      func(rows int64) (deletionVector, error) // nil when none of the file's rows have been
@@ -33,14 +31,14 @@ type fileReader struct {
 }
 
 func (f *fileReader) read(ctx context.Context) (err error) {
-	object, err := f.store.Open(ctx, f.key)
+	object, err := f.file.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, object.Close()) }()
 	file, err := parquetfile.Open(object, object.Size())
 	if err != nil {
-		return fmt.Errorf("read %s: %w", f.key, err)
+		return fmt.Errorf("read %s: %w", f.file.name(), err)
 	}
 	return f.readFile(ctx, file)
 }
@@ -50,7 +48,7 @@ func (f *fileReader) readFile(ctx context.Context, file *parquetfile.File) (err 
 	var deleted deletionVector
 	if f.deleted != nil {
 		if deleted, err = f.deleted(file.NumRows()); err != nil {
-			return fmt.Errorf("read %s: %w", f.key, err)
+			return fmt.Errorf("read %s: %w", f.file.name(), err)
 		}
 	}
 	at := int64(0)
@@ -83,7 +81,7 @@ func (r *groupReader) read(ctx context.Context, file *parquetfile.File) (err err
 		}
 	}()
 	if err := r.open(file); err != nil {
-		return fmt.Errorf("read %s, row group %d: %w", r.key, r.group, err)
+		return fmt.Errorf("read %s, row group %d: %w", r.file.name(), r.group, err)
 	}
 	for r.rows > 0 {
 		if err := ctx.Err(); err != nil {
@@ -121,7 +119,7 @@ func (r *groupReader) open(file *parquetfile.File) (err error) {
 func (r *groupReader) batch() error {
 	record, err := r.next()
 	if err != nil {
-		return fmt.Errorf("read %s, row group %d: %w", r.key, r.group, err)
+		return fmt.Errorf("read %s, row group %d: %w", r.file.name(), r.group, err)
 	}
 	defer record.Release()
 	if record.NumRows() == 0 {

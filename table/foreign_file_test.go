@@ -38,7 +38,7 @@ func readBytes(t *testing.T, body []byte, typ *schema.Type) ([]string, error) {
 	store := newMemStore()
 	store.objects["f.parquet"] = body
 	var got []string
-	r := fileReader{store: store, key: "f.parquet", schema: typ, fn: func(r arrow.Record) error {
+	r := fileReader{file: place{reader: store, key: "f.parquet"}, schema: typ, fn: func(r arrow.Record) error {
 		got = append(got, rowTexts(r)...)
 		return nil
 	}}

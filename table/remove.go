@@ -11,15 +11,15 @@ import (
 
 // Missing tells whether a file is not there.
 func (s *Snapshot) Missing(ctx context.Context, f *File) (bool, error) {
-	key, err := s.key(f.Path)
+	at, err := s.place(f.Path)
 	if err != nil {
 		return false, err
 	}
-	_, err = s.table.store.Stat(ctx, key)
+	_, err = at.reader.Stat(ctx, at.key)
 	if errors.Is(err, storage.ErrNotExist) {
 		return true, nil
 	}
-	return false, err
+	return false, at.failed(err)
 }
 
 // Remove commits that files of the snapshot are no part of the table any more, and their rows with them. It returns the new

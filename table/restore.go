@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/sluicedata/sluice/commitlog"
-	"github.com/sluicedata/sluice/storage"
 )
 
 // Restore is what makes a table what it was at an earlier version, in one commit: Delta's RESTORE. Files that have come since are
@@ -124,18 +123,19 @@ func (r *Restore) Nothing() bool {
 
 // Check asks the store for each file that is to be added again, and for its deletion vector. The error names those that are gone.
 func (r *Restore) Check(ctx context.Context, s *Snapshot) error {
-	var keys, paths []string // one a file, and one a vector
+	var places []place // one a file, and one a vector
+	var paths []string
 	for i := range r.Commit.Adds {
 		a := &r.Commit.Adds[i]
-		own, err := s.keysOf(a)
+		own, err := s.placesOf(a)
 		if err != nil {
 			return err
 		}
-		for _, key := range own {
-			keys, paths = append(keys, key), append(paths, a.Path)
+		for _, at := range own {
+			places, paths = append(places, at), append(paths, a.Path)
 		}
 	}
-	infos, err := storage.StatAll(ctx, r.table.store, keys)
+	infos, err := statAll(ctx, places)
 	if err != nil {
 		return err
 	}
@@ -154,8 +154,8 @@ func (r *Restore) Check(ctx context.Context, s *Snapshot) error {
 		len(gone), len(r.Commit.Adds), r.To, gone[0])
 }
 
-// keysOf are where a file lies, and the file of its deletion vector if it has one.
-func (s *Snapshot) keysOf(a *commitlog.Add) ([]string, error) {
+// placesOf are where a file lies, and the file of its deletion vector if it has one.
+func (s *Snapshot) placesOf(a *commitlog.Add) ([]place, error) {
 	paths := []string{a.Path}
 	if a.DeletionVector != nil {
 		vector, err := a.DeletionVector.Path()
@@ -166,14 +166,14 @@ func (s *Snapshot) keysOf(a *commitlog.Add) ([]string, error) {
 			paths = append(paths, vector)
 		}
 	}
-	keys := make([]string, len(paths))
+	places := make([]place, len(paths))
 	for i, path := range paths {
 		var err error
-		if keys[i], err = s.key(path); err != nil {
+		if places[i], err = s.place(path); err != nil {
 			return nil, err
 		}
 	}
-	return keys, nil
+	return places, nil
 }
 
 // Put puts the commit, and returns its version. Whoever changes files or the table itself meanwhile makes it fail with a

@@ -99,7 +99,7 @@ func (r *Rewrite) copy(ctx context.Context, f *File) (err error) {
 	if err != nil {
 		return err
 	}
-	object, err := r.table.store.Open(ctx, rows.key)
+	object, err := rows.file.open(ctx)
 	if err != nil {
 		return err
 	}

@@ -112,17 +112,17 @@ func (s *Snapshot) scanFile(ctx context.Context, f *File, wanted *schema.Type, f
 
 // reader reads the rows of a file that have not been deleted.
 func (s *Snapshot) reader(ctx context.Context, f *File, wanted *schema.Type, fn func(arrow.Record) error) (*fileReader, error) {
-	key, err := s.key(f.Path)
+	at, err := s.place(f.Path)
 	if err != nil {
 		return nil, err
 	}
-	r := &fileReader{store: s.table.store, key: key, schema: wanted, fn: fn}
+	r := &fileReader{file: at, schema: wanted, fn: fn}
 	if f.deleted == nil {
 		return r, nil
 	}
 	vector, err := s.vectorBytes(ctx, f.deleted)
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", key, err)
+		return nil, fmt.Errorf("read %s: %w", at.name(), err)
 	}
 	r.deleted = func(rows int64) (deletionVector, error) { return parseVector(vector, f.deleted.Cardinality, rows) }
 	return r, nil

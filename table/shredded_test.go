@@ -48,7 +48,7 @@ func variantsOf(t *testing.T, body []byte, name string) (got []string, err error
 	t.Helper()
 	store := newMemStore()
 	store.objects["f.parquet"] = body
-	r := fileReader{store: store, key: "f.parquet", schema: variantColumn(name, schema.Of(schema.Variant)), fn: func(r arrow.Record) error {
+	r := fileReader{file: place{reader: store, key: "f.parquet"}, schema: variantColumn(name, schema.Of(schema.Variant)), fn: func(r arrow.Record) error {
 		a := r.Column(0).(*schema.VariantArray)
 		for i := range int(r.NumRows()) {
 			metadata, value := a.Value(i)

@@ -175,22 +175,3 @@ func (s *Snapshot) file(add *commitlog.Add) (File, error) {
 	}
 	return f, nil
 }
-
-// key is where a file of the log's lies in the table's store: its path decoded. An absolute path is one below the table's
-// folder, or leads elsewhere, which is refused.
-func (s *Snapshot) key(path string) (string, error) {
-	key, err := commitlog.PathDecode(path)
-	if err != nil {
-		return "", err
-	}
-	u, err := url.Parse(path)
-	if !strings.HasPrefix(path, "/") && (err != nil || u.Scheme == "") {
-		return key, nil
-	}
-	root := s.table.store.URL()
-	below := strings.TrimSuffix(commitlog.CanonicalPath(root), "/") + "/"
-	if rest, ok := strings.CutPrefix(commitlog.CanonicalPath(key), below); ok {
-		return rest, nil
-	}
-	return "", &commitlog.UnsupportedError{Table: root, Features: []string{"files outside of the table's folder"}, For: "reading", Detail: "file " + path}
-}

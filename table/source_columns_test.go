@@ -176,7 +176,7 @@ func columnTexts(ctx context.Context, body []byte, s *schema.Type, vector deleti
 	store := newMemStore()
 	store.objects["f.parquet"] = body
 	r := fileReader{
-		store: store, key: "f.parquet", schema: s, dictionaries: dictionaries,
+		file: place{reader: store, key: "f.parquet"}, schema: s, dictionaries: dictionaries,
 		deleted: func(int64) (deletionVector, error) { return vector, nil },
 		fn: func(r arrow.Record) error {
 			texts = append(texts, rowTexts(r)...)

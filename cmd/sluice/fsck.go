@@ -92,7 +92,7 @@ type fsckView struct {
 	Deep      bool         `json:"deep"`
 	Files     int          `json:"files"`
 	Bytes     int64        `json:"bytes"`
-	Elsewhere int          `json:"elsewhere"` // files outside of the folder, which were not checked
+	Elsewhere int          `json:"elsewhere"` // files in another kind of store, which were not checked
 	Faults    []fsckFault  `json:"faults"`
 	Orphans   countView    `json:"orphans"`
 	Young     countView    `json:"young_orphans"`
@@ -141,7 +141,7 @@ func (v *fsckView) print(w io.Writer) {
 		fmt.Fprintf(w, "Version %d: %s checked, %d faults.\n", v.Version, countView{int64(v.Files), v.Bytes}, len(v.Faults))
 	}
 	if v.Elsewhere > 0 {
-		fmt.Fprintf(w, "%d files lie outside of the table's folder, and were not checked.\n", v.Elsewhere)
+		fmt.Fprintf(w, "%d files lie in another kind of store than the table, and were not checked.\n", v.Elsewhere)
 	}
 	if v.Orphans.Files > 0 {
 		fmt.Fprintf(w, "No commit refers to %s; a vacuum deletes them.\n", v.Orphans)

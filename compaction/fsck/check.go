@@ -39,7 +39,7 @@ type Fault struct {
 type Report struct {
 	Version   int64 // of the table; -1 when its log cannot be read
 	Files     int   // checked
-	Elsewhere int   // outside of the table's folder, and not checked
+	Elsewhere int   // in another kind of store than the table, and not checked
 	Bytes     int64
 	Faults    []Fault      // of the log, then of files by path
 	Orphans   vacuum.Count // files that no commit refers to; a vacuum deletes them
