@@ -152,6 +152,37 @@ func TestWhatIsInOrderIsLeftUntilEnoughCame(t *testing.T) {
 	check("more came", groups(by(t, "id")), "day=2026-11-01 3", "day=2026-11-02 3")
 }
 
+// TestOrderedRowsOfEveryTypeAreTheSame orders by several types, with memory for all and for few of the rows.
+func TestOrderedRowsOfEveryTypeAreTheSame(t *testing.T) {
+	columns := tabletest.Columns(t, "struct<id:long,b:boolean,i16:short,f:double,d:decimal(38,2),s:string,y:binary,day:date,ts:timestamp,l:array<array<string>>,m:map<string,int>,in:struct<x:byte,z:string>>")
+	some := []string{
+		`"b":true,"i16":-32768,"f":-1.5,"d":"-99999999999999999999999.99","s":"é","y":"AAH/","day":"1969-12-31","ts":"1969-12-31T23:59:59.999999Z","l":[["a",null],[],null],"m":[{"key":"k","value":null}],"in":{"x":3,"z":"w"}`,
+		`"s":null`,
+		`"b":false,"i16":7,"f":0,"d":"0.01","s":"","y":"","day":"9999-12-31","ts":"2026-01-01T00:00:00Z","l":[],"m":[],"in":{"x":null,"z":null}`,
+		`"in":null,"l":[[]],"s":"` + strings.Repeat("long", 300) + `"`,
+	}
+	for _, rows := range []int{20, 1500} {
+		store := tabletest.Local(t, t.TempDir())
+		tbl := table.New(store, table.Options{AppID: "test"})
+		for batch := range 3 {
+			var texts []string
+			for i := range rows {
+				texts = append(texts, fmt.Sprintf(`{"id":%d,%s}`, i*7919%rows, some[(i+batch)*i%len(some)]))
+			}
+			tabletest.Commit(t, tabletest.Begin(t, tbl, &table.Create{Schema: columns}, "["+strings.Join(texts, ",")+"]"), batch)
+		}
+		before := rowsOf(t, store)
+		for _, columns := range [][]string{{"id"}, {"s", "in.z", "b"}, {"f", "d", "y", "day", "ts", "i16", "in.x", "id"}} {
+			if err := order(t.Context(), store, by(t, columns...), nil); err != nil {
+				t.Fatal(columns, err)
+			}
+			if diff := cmp.Diff(before, rowsOf(t, store)); diff != "" {
+				t.Fatalf("%q: %.1000s", columns, diff)
+			}
+		}
+	}
+}
+
 func TestOrderingThatDiesAnywhereChangesNoRow(t *testing.T) {
 	changesNoRowWhereverItDies(t, 2, func(t *testing.T, store storage.Store) error {
 		settings := by(t, "note", "id")

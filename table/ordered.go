@@ -56,8 +56,8 @@ func (r *Rewrite) Order(by []string, curve string) {
 // partitioned by.
 func (r *Rewrite) ArrowSchema() *arrow.Schema { return r.stored.ArrowSchema() }
 
-// Scan hands the rows of a file of the partition to fn, without the deleted ones, with some columns, or all if none is named. It is safe
-// for concurrent use, of Replace and Write as well.
+// Scan hands the rows of a file of the partition to fn, without the deleted ones, with some columns, or all if none is named. Texts that the file has in a
+// dictionary are in one in the records, whose arrays begin with their buffers. It is safe for concurrent use, of Replace and Write as well.
 func (r *Rewrite) Scan(ctx context.Context, f *File, columns []string, fn func(arrow.Record) error) error {
 	if err := r.checkPartition(f); err != nil {
 		return fmt.Errorf("rewrite %s: %w", f.Path, err)
@@ -66,6 +66,7 @@ func (r *Rewrite) Scan(ctx context.Context, f *File, columns []string, fn func(a
 	if err == nil {
 		var rows *fileReader
 		if rows, err = r.snapshot.reader(ctx, f, wanted, fn); err == nil {
+			rows.dictionaries = true
 			err = rows.read(ctx)
 		}
 	}

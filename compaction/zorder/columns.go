@@ -97,7 +97,7 @@ func (c *Columns) tops() []string {
 	return tops
 }
 
-// in finds the arrays of a record, each below the structs around it.
+// in finds the columns of a record, each below the structs around it.
 func (c *Columns) in(record arrow.Record) []field {
 	fields := make([]field, len(c.paths))
 	for i, path := range c.paths {
@@ -108,6 +108,7 @@ func (c *Columns) in(record arrow.Record) []field {
 			f.around = append(f.around, s)
 			f.values = s.Field(at)
 		}
+		f.places = placesOf(f.values)
 		fields[i] = f
 	}
 	return fields
@@ -116,15 +117,28 @@ func (c *Columns) in(record arrow.Record) []field {
 // field is a column of a record, and the structs that it is in.
 type field struct {
 	values arrow.Array
-	around []*array.Struct
+	places places
+	around []arrow.Array
 }
 
-// appendOrdered appends a row's value so that bytes are in the order of the values.
-func (f *field) appendOrdered(b []byte, row int) []byte {
-	for _, s := range f.around {
-		if s.IsNull(row) {
-			return append(b, 0)
+// place is that of a row's value.
+func (f *field) place(row int) place {
+	if f.values.IsNull(row) || slices.ContainsFunc(f.around, func(s arrow.Array) bool { return s.IsNull(row) }) {
+		return place{null: true}
+	}
+	return f.places.at(row)
+}
+
+// eachNull calls fn for each row without a value, for some more than once.
+func (f *field) eachNull(fn func(row int)) {
+	for _, a := range append(f.around, f.values) {
+		if a.NullN() == 0 {
+			continue
+		}
+		for row := range a.Len() {
+			if a.IsNull(row) {
+				fn(row)
+			}
 		}
 	}
-	return appendOrdered(b, f.values, row)
 }

@@ -1,9 +1,9 @@
 package zorder
 
 import (
-	"bytes"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -40,8 +40,8 @@ func TestCurveGoesThroughEachPointByStepsOfOne(t *testing.T) {
 	}
 }
 
-// TestBytesAreInTheOrderOfValues has values in their order; those that are written together have one place.
-func TestBytesAreInTheOrderOfValues(t *testing.T) {
+// TestPlacesAreInTheOrderOfValues has values in their order; those that are written together have one place.
+func TestPlacesAreInTheOrderOfValues(t *testing.T) {
 	long := strings.Repeat("x", mostOrdered)
 	for kind, c := range map[arrow.DataType]string{
 		arrow.FixedWidthTypes.Boolean:                  `null|false|true`,
@@ -59,59 +59,96 @@ func TestBytesAreInTheOrderOfValues(t *testing.T) {
 		&arrow.TimestampType{Unit: arrow.Microsecond}:  `null|"1969-12-31T23:59:59.999999"|"1970-01-01T00:00:00"`,
 		&arrow.Decimal128Type{Precision: 4, Scale: 1}:  `null|"-99.9"|"0.0"|"99.9"`,
 	} {
-		places := strings.Split(c, "|")
-		a, _, err := array.FromJSON(arrowmemory.DefaultAllocator, kind, strings.NewReader("["+strings.Join(places, ",")+"]"))
+		order := strings.Split(c, "|")
+		a, _, err := array.FromJSON(arrowmemory.DefaultAllocator, kind, strings.NewReader("["+strings.Join(order, ",")+"]"))
 		if err != nil {
 			t.Fatal(kind, err)
 		}
-		var before []byte
+		f := field{values: a, places: placesOf(a)}
 		at := 0
-		for i, place := range places {
-			var b []byte
-			for range len(strings.Split(place, ",")) {
-				next := appendOrdered(nil, a, at)
-				if b != nil && !bytes.Equal(b, next) {
-					t.Errorf("%s: %s have several places", kind, place)
+		for i, values := range order {
+			for n := range len(strings.Split(values, ",")) {
+				switch {
+				case n > 0 && f.place(at-1).compare(f.place(at)) != 0:
+					t.Errorf("%s: %s have several places", kind, values)
+				case n == 0 && i > 0 && (f.place(at-1).compare(f.place(at)) >= 0 || f.place(at).compare(f.place(at-1)) <= 0):
+					t.Errorf("%s: %s is not behind %s", kind, values, order[i-1])
 				}
-				b = next
 				at++
 			}
-			if i > 0 && bytes.Compare(before, b) >= 0 {
-				t.Errorf("%s: %s is not behind %s", kind, place, places[i-1])
-			}
-			before = b
 		}
 	}
-	nan := array.NewFloat64Builder(arrowmemory.DefaultAllocator)
-	nan.AppendValues([]float64{math.Inf(1), math.NaN(), math.Float64frombits(0xfff8000000000001)}, nil)
-	floats := nan.NewArray()
-	if inf, n := appendOrdered(nil, floats, 0), appendOrdered(nil, floats, 1); bytes.Compare(inf, n) >= 0 || !bytes.Equal(n, appendOrdered(nil, floats, 2)) {
+	b := array.NewFloat64Builder(arrowmemory.DefaultAllocator)
+	b.AppendValues([]float64{math.Inf(1), math.NaN(), math.Float64frombits(0xfff8000000000001)}, nil)
+	if p := placesOf(b.NewArray()); p.at(0).compare(p.at(1)) >= 0 || p.at(1) != p.at(2) {
 		t.Error("NaN is not behind all others, in one place")
 	}
 }
 
+// placeOf is that of a text.
+func placeOf(text string) place {
+	p := placesOfTexts(1, func(int) []byte { return []byte(text) })
+	return p.at(0)
+}
+
 func TestRanksAreSpreadOverAllThereAre(t *testing.T) {
-	var values []string
+	var values []place
 	for i := range 1000 {
-		values = append(values, fmt.Sprintf("%03d", i))
+		values = append(values, placeOf(fmt.Sprintf("%03d", i)))
 	}
 	even := quantiles(values, 10)
 	for value, want := range map[string]uint32{"": 0, "000": 0, "099": 0, "100": 0, "101": 1, "500": 4, "501": 5, "899": 8, "901": 9, "x": 9} {
-		if got := even.rank([]byte(value)); got != want {
+		if got := even.rank(placeOf(value)); got != want {
 			t.Errorf("rank of %q is %d, want %d", value, got, want)
 		}
 	}
 	// Half of the values are the same, the others take the other half of the ranks.
-	values = slices.Repeat([]string{"b"}, 500)
+	values = slices.Repeat([]place{placeOf("b")}, 500)
 	for i := range 500 {
-		values = append(values, fmt.Sprintf("c%03d", i))
+		values = append(values, placeOf(fmt.Sprintf("c%03d", i)))
 	}
 	skewed := quantiles(values, 10)
-	if b, c, last := skewed.rank([]byte("b")), skewed.rank([]byte("c001")), skewed.rank([]byte("c499")); b != 0 || c != 5 || last != 9 {
+	if b, c, last := skewed.rank(placeOf("b")), skewed.rank(placeOf("c001")), skewed.rank(placeOf("c499")); b != 0 || c != 5 || last != 9 {
 		t.Errorf("ranks %d, %d, %d", b, c, last)
 	}
-	if none := quantiles(nil, 10); none.rank([]byte("x")) != 0 {
+	if none := quantiles(nil, 10); none.rank(placeOf("x")) != 0 {
 		t.Error("without a sample there is a rank")
+	}
+}
+
+// TestRanksAreThoseOfADumbCount counts the bounds that are before each value, for texts with long and short beginnings in common, and nulls, in
+// dictionaries and not.
+func TestRanksAreThoseOfADumbCount(t *testing.T) {
+	s := schemaOf(t, "struct<in:struct<s:string>>")
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		rows := make([]string, 200)
+		for i := range rows {
+			text := strings.Repeat("ab", r.IntN(8)) + []string{"", `\u0000`, "x"}[r.IntN(3)]
+			rows[i] = []string{`{}`, `{"in":{}}`, `{"in":{"s":"` + text + `"}}`}[min(2, r.IntN(9))]
+		}
+		in := recordOf(t, s, rows, false).Column(0).(*array.Struct)
+		for _, values := range []arrow.Array{in.Field(0), array.MakeFromData(indexed(in.Field(0).Data()))} {
+			f := field{values: values, places: placesOf(values), around: []arrow.Array{in}}
+			var all []place
+			for row := range rows {
+				all = append(all, f.place(row))
+			}
+			ranges := 1 + r.IntN(300)
+			bounds := every(slices.SortedFunc(slices.Values(all), place.compare), ranges)
+			b := quantiles(all, ranges)
+			for row, got := range b.ranks(&f, len(rows)) {
+				want := uint32(0)
+				for _, bound := range bounds {
+					if bound.compare(all[row]) < 0 {
+						want++
+					}
+				}
+				if got != want || b.rank(all[row]) != want {
+					t.Fatalf("seed %d: %s has rank %d, and %d, of %d bounds, want %d", seed, rows[row], got, b.rank(all[row]), len(bounds), want)
+				}
+			}
+		}
 	}
 }
 
@@ -124,14 +161,15 @@ func TestSampleIsOfAllRows(t *testing.T) {
 		for range sampleRows / 8 {
 			b.Append(int64(n))
 		}
-		s.add(sampleRows/8, []field{{values: b.NewArray()}})
+		a := b.NewArray()
+		s.add(sampleRows/8, []field{{values: a, places: placesOf(a)}})
 	}
 	if n := len(s.values[0]); n != sampleRows {
 		t.Fatalf("%d rows", n)
 	}
-	count := map[string]int{}
+	count := map[uint64]int{}
 	for _, v := range s.values[0] {
-		count[v]++
+		count[v.number]++
 	}
 	for _, n := range count {
 		if n < sampleRows/records/2 || n > sampleRows/records*2 {

@@ -54,11 +54,26 @@ func newCurve(bounds []bounds) *curve {
 	return &curve{bounds: bounds, bits: min(rangeBits, 64/len(bounds))}
 }
 
-// key is a row's place. The coordinates and the bytes are scratch.
-func (c *curve) key(fields []field, row int, x []uint32, b []byte) (uint64, []byte) {
-	for i := range fields {
-		b = fields[i].appendOrdered(b[:0], row)
-		x[i] = c.bounds[i].rank(b) >> (rangeBits - c.bits)
+// key is the place of a row with such ranks, which it overwrites.
+func (c *curve) key(ranks []uint32) uint64 {
+	for i := range ranks {
+		ranks[i] >>= rangeBits - c.bits
 	}
-	return hilbert(x, c.bits), b
+	return hilbert(ranks, c.bits)
+}
+
+// keys are the places of so many rows.
+func (c *curve) keys(fields []field, rows int) []uint64 {
+	ranks := make([][]uint32, len(fields))
+	for i := range fields {
+		ranks[i] = c.bounds[i].ranks(&fields[i], rows)
+	}
+	keys, x := make([]uint64, rows), make([]uint32, len(fields))
+	for row := range keys {
+		for i := range x {
+			x[i] = ranks[i][row]
+		}
+		keys[row] = c.key(x)
+	}
+	return keys
 }

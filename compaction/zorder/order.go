@@ -2,23 +2,16 @@ package zorder
 
 import (
 	"context"
-	"encoding/binary"
-	"errors"
-	"fmt"
 	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
-	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
 	"github.com/sluicedata/sluice/memory"
 	"github.com/sluicedata/sluice/table"
 )
 
-const (
-	batchRows  = 4096    // of a record on its way into the table
-	batchBytes = 4 << 20 // or fewer, when they are this long
-)
+// dictionaryShare is the part of a run's memory, one in so many bytes, that dictionaries take.
+const dictionaryShare = 8
 
 // Settings are those of the sorting.
 type Settings struct {
@@ -37,17 +30,21 @@ type Events struct {
 }
 
 // Order reads the rows of files, and gives them to the rewrite in the order of the curve.
-func Order(ctx context.Context, r *table.Rewrite, files []table.File, by *Columns, s Settings, e Events) (err error) {
+func Order(ctx context.Context, r *table.Rewrite, files []table.File, by *Columns, s Settings, e Events) error {
 	o := &order{rewrite: r, files: files, by: by, workers: max(1, min(s.Parallelism, len(files))), events: e}
-	if err := o.sample(ctx); err != nil {
+	taken, err := o.sample(ctx)
+	if err != nil {
 		return err
 	}
-	o.sorter = newSorter(s.Memory, s.Scratch, o.workers)
-	defer func() { err = errors.Join(err, o.sorter.close()) }()
-	if err := o.read(ctx); err != nil {
-		return err
-	}
-	return o.write(ctx)
+	o.curve = taken.curve()
+	rows, limit := newRows(r.ArrowSchema()), max(leastRun, min(mostRun, s.Memory.Room()/2/int64(o.workers)))
+	dictionaries := limit / dictionaryShare
+	s.Memory.Add(dictionaries)
+	defer s.Memory.Add(-dictionaries)
+	rows.giveRoom(dictionaries / int64(rows.leaves()))
+	limits := taken.limits(o.curve, bucketsFor(taken.seen/bucketRows, limit, rows.leaves()))
+	o.sorter = newSorter(rows, s.Memory, func() (scratchFile, error) { return newScratch(s.Scratch) }, limit, limits)
+	return o.sorter.all(ctx, func() error { return o.read(ctx) }, func(rows *column) error { return o.write(ctx, rows) })
 }
 
 type order struct {
@@ -59,10 +56,11 @@ type order struct {
 	curve   *curve
 	sorter  *sorter
 	told    sync.Mutex
+	written int64 // rows
 }
 
-// sample finds the ranges of the columns.
-func (o *order) sample(ctx context.Context) error {
+// sample takes some rows' values of the columns.
+func (o *order) sample(ctx context.Context) (*sample, error) {
 	s := newSample(len(o.by.paths))
 	err := o.eachFile(ctx, func(ctx context.Context, f *table.File) error {
 		return o.rewrite.Scan(ctx, f, o.by.tops(), func(record arrow.Record) error {
@@ -70,17 +68,16 @@ func (o *order) sample(ctx context.Context) error {
 			return nil
 		})
 	})
-	o.curve = newCurve(s.bounds())
-	return err
+	return s, err
 }
 
-// read has all rows sorted.
+// read gives all rows to the sorter.
 func (o *order) read(ctx context.Context) error {
 	return o.eachFile(ctx, func(ctx context.Context, f *table.File) error {
 		rows := int64(0)
 		err := o.rewrite.Scan(ctx, f, nil, func(record arrow.Record) error {
 			rows += record.NumRows()
-			return o.sorter.add(o.pack(record))
+			return o.sorter.add(o.curve.keys(o.by.in(record), int(record.NumRows())), record)
 		})
 		if err != nil {
 			return err
@@ -94,60 +91,18 @@ func (o *order) read(ctx context.Context) error {
 	})
 }
 
-// pack makes bytes of a record's rows, with their keys.
-func (o *order) pack(record arrow.Record) packed {
-	fields, columns := o.by.in(record), record.Columns()
-	p := packed{bytes: o.sorter.buffer(), entries: make([]entry, record.NumRows())}
-	x := make([]uint32, len(fields))
-	var value []byte
-	for i := range p.entries {
-		e := &p.entries[i]
-		e.key, value = o.curve.key(fields, i, x, value)
-		e.at = uint32(len(p.bytes))
-		p.bytes = appendRow(append(p.bytes, 0, 0, 0, 0), columns, i)
-		binary.LittleEndian.PutUint32(p.bytes[e.at:], uint32(len(p.bytes))-e.at-4)
+// write gives sorted rows to the rewrite.
+func (o *order) write(ctx context.Context, rows *column) error {
+	record := rows.record()
+	defer record.Release()
+	if err := o.rewrite.Write(ctx, record); err != nil {
+		return err
 	}
-	return p
-}
-
-// write gives the sorted rows to the rewrite, in records.
-func (o *order) write(ctx context.Context) error {
-	builder := array.NewRecordBuilder(arrowmemory.DefaultAllocator, o.rewrite.ArrowSchema())
-	defer builder.Release()
-	rows, bytes, written := 0, 0, int64(0)
-	flush := func() error {
-		if rows == 0 {
-			return nil
-		}
-		record := builder.NewRecord()
-		defer record.Release()
-		written += int64(rows)
-		rows, bytes = 0, 0
-		if err := o.rewrite.Write(ctx, record); err != nil {
-			return err
-		}
-		if o.events.Written != nil {
-			o.events.Written(written)
-		}
-		return nil
+	o.written += record.NumRows()
+	if o.events.Written != nil {
+		o.events.Written(o.written)
 	}
-	err := o.sorter.each(ctx, func(row []byte) error {
-		rows++
-		bytes += len(row)
-		r := rowReader(row)
-		r.row(builder.Fields())
-		if rows < batchRows && bytes < batchBytes {
-			return nil
-		}
-		return flush()
-	})
-	if err == nil {
-		err = flush()
-	}
-	if err == nil && written != o.sorter.rows {
-		err = fmt.Errorf("%d rows came out of the sorting, and %d went in", written, o.sorter.rows)
-	}
-	return err
+	return nil
 }
 
 // eachFile calls do for each file, several at a time. The first error ends it.

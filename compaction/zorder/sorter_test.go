@@ -1,8 +1,10 @@
 package zorder
 
 import (
-	"encoding/binary"
+	"cmp"
 	"errors"
+	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -11,135 +13,161 @@ import (
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
-	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/sluicedata/sluice/memory"
 )
 
-// TestRowsComeBackAsTheyWere packs rows of every type of a table.
-func TestRowsComeBackAsTheyWere(t *testing.T) {
-	s := arrow.NewSchema([]arrow.Field{
-		{Name: "b", Type: arrow.FixedWidthTypes.Boolean, Nullable: true},
-		{Name: "i8", Type: arrow.PrimitiveTypes.Int8, Nullable: true},
-		{Name: "i16", Type: arrow.PrimitiveTypes.Int16, Nullable: true},
-		{Name: "i32", Type: arrow.PrimitiveTypes.Int32, Nullable: true},
-		{Name: "i64", Type: arrow.PrimitiveTypes.Int64, Nullable: true},
-		{Name: "f32", Type: arrow.PrimitiveTypes.Float32, Nullable: true},
-		{Name: "f64", Type: arrow.PrimitiveTypes.Float64, Nullable: true},
-		{Name: "d", Type: &arrow.Decimal128Type{Precision: 38, Scale: 2}, Nullable: true},
-		{Name: "s", Type: arrow.BinaryTypes.String, Nullable: true},
-		{Name: "y", Type: arrow.BinaryTypes.Binary, Nullable: true},
-		{Name: "day", Type: arrow.FixedWidthTypes.Date32, Nullable: true},
-		{Name: "ts", Type: arrow.FixedWidthTypes.Timestamp_us, Nullable: true},
-		{Name: "l", Type: arrow.ListOf(arrow.ListOf(arrow.BinaryTypes.String)), Nullable: true},
-		{Name: "m", Type: arrow.MapOf(arrow.BinaryTypes.String, arrow.PrimitiveTypes.Int32), Nullable: true},
-		{Name: "st", Type: arrow.StructOf(
-			arrow.Field{Name: "x", Type: arrow.PrimitiveTypes.Int16, Nullable: true},
-			arrow.Field{Name: "in", Type: arrow.StructOf(arrow.Field{Name: "z", Type: arrow.BinaryTypes.String, Nullable: true}), Nullable: true},
-		), Nullable: true},
-	}, nil)
-	record, _, err := array.RecordFromJSON(arrowmemory.DefaultAllocator, s, strings.NewReader(`[
-		{"b":true,"i8":-128,"i16":-32768,"i32":-2147483648,"i64":-9223372036854775808,"f32":-1.5,"f64":5e-324,"d":"-99999999999999999999999.99","s":"é","y":"AAH/","day":"1969-12-31","ts":"1969-12-31T23:59:59.999999Z","l":[["a",null],[],null],"m":[{"key":"k","value":null},{"key":"","value":7}],"st":{"x":3,"in":{"z":"w"}}},
-		{},
-		{"b":false,"i8":127,"i16":0,"i32":0,"i64":0,"f32":0,"f64":0,"d":"0.01","s":"","y":"","day":"9999-12-31","ts":"2026-01-01T00:00:00Z","l":[],"m":[],"st":{"x":null,"in":{"z":null}}},
-		{"st":{"x":1,"in":null},"l":[[]]}]`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, whole := range []bool{true, false} {
-		from := record
-		if !whole {
-			from = record.NewSlice(1, 4)
-		}
-		b := array.NewRecordBuilder(arrowmemory.DefaultAllocator, s)
-		for i := range int(from.NumRows()) {
-			r := rowReader(appendRow(nil, from.Columns(), i))
-			if r.row(b.Fields()); len(r) > 0 {
-				t.Errorf("%d bytes are left of row %d", len(r), i)
-			}
-		}
-		if back := b.NewRecord(); !array.RecordEqual(from, back) {
-			t.Errorf("%v\nwant %v", back, from)
-		}
-	}
-}
-
-// packedRow is a key and a text, as a test has them.
-type packedRow struct {
+// sortedRow is a key and a row, as a test has them.
+type sortedRow struct {
 	key  uint64
 	text string
 }
 
-func pack(rows []packedRow) packed {
-	var p packed
-	for _, r := range rows {
-		p.entries = append(p.entries, entry{key: r.key, at: uint32(len(p.bytes))})
-		p.bytes = append(binary.LittleEndian.AppendUint32(p.bytes, uint32(len(r.text))), r.text...)
-	}
-	return p
+// smallSorter has runs of so many bytes, and so many buckets.
+func smallSorter(t testing.TB, s *arrow.Schema, limit int64, buckets int) *sorter {
+	folder := t.TempDir()
+	return newSorter(newRows(s), memory.New(1<<30).Open("sort", 1<<30), func() (scratchFile, error) { return newScratch(folder) }, limit, evenly(0, 1<<20, buckets))
 }
 
-// smallSorter spills what is more than so many bytes, and merges two runs at a time.
-func smallSorter(t *testing.T, limit int64) *sorter {
-	s := newSorter(memory.New(1<<30).Open("sort", 1<<30), t.TempDir(), 1)
-	s.limit, s.fan = limit, 2
-	return s
-}
-
-// TestRowsAreSortedWhateverFitsIntoMemory compares with a sort of all rows in memory.
+// TestRowsAreSortedWhateverFitsIntoMemory compares with a stable sort of all rows in memory.
 func TestRowsAreSortedWhateverFitsIntoMemory(t *testing.T) {
-	for seed := range uint64(30) {
+	s := everyType(t)
+	for seed := range uint64(15) {
 		r := rand.New(rand.NewPCG(seed, 3))
-		s := smallSorter(t, []int64{1, 5_000, 1 << 30}[seed%3])
-		var all []packedRow
-		for range r.IntN(30) {
-			rows := make([]packedRow, r.IntN(200))
-			for i := range rows {
-				rows[i] = packedRow{r.Uint64N(1 << r.IntN(40)), strings.Repeat("x", r.IntN(100))}
-				if r.IntN(500) == 0 {
-					rows[i].text = strings.Repeat("long", blockBytes/2)
-				}
+		limit := []int64{3_000, 50_000, 1 << 30}[seed%3]
+		sorter := smallSorter(t, s, limit, []int{1, 2, 7, 256}[seed%4])
+		sorter.shape.giveRoom(r.Int64N(1000))
+		var all []sortedRow
+		keyBits := r.IntN(64)
+		for range r.IntN(12) {
+			keys, rows := make([]uint64, 1+r.IntN(80)), []string{}
+			for i := range keys {
+				keys[i] = r.Uint64N(1 << r.IntN(keyBits+1))
+				rows = append(rows, everyRow[r.IntN(len(everyRow))])
 			}
-			all = append(all, rows...)
-			if err := s.add(pack(rows)); err != nil {
+			record := recordOf(t, s, rows, r.IntN(2) == 0)
+			for i, text := range textsOf(record) {
+				all = append(all, sortedRow{keys[i], text})
+			}
+			if err := sorter.add(keys, record); err != nil {
 				t.Fatal(err)
 			}
 		}
-		slices.SortFunc(all, func(a, b packedRow) int {
-			if a.key != b.key {
-				return int(min(max(int64(a.key)-int64(b.key), -1), 1))
+		slices.SortStableFunc(all, func(a, b sortedRow) int { return cmp.Compare(a.key, b.key) })
+		var got []sortedRow
+		err := sorter.all(t.Context(), func() error { return nil }, func(rows *column) error {
+			for i, text := range textsOf(rows.record()) {
+				got = append(got, sortedRow{rows.keys()[i], text})
 			}
-			return strings.Compare(a.text, b.text)
+			return nil
 		})
-		var want, got []string
-		for _, row := range all {
-			want = append(want, row.text)
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
 		}
-		if err := s.each(t.Context(), func(row []byte) error { got = append(got, string(row)); return nil }); err != nil {
-			t.Fatal(err)
+		if !slices.Equal(all, got) || int64(len(got)) != sorter.rows {
+			t.Fatalf("seed %d: got\n%v\nwant\n%v", seed, got, all)
 		}
-		if len(got) != len(want) || int64(len(got)) != s.rows {
-			t.Fatalf("seed %d: %d rows of %d", seed, len(got), len(want))
+		if use := sorter.account.Budget().Use()[0]; use.Held != 0 {
+			t.Errorf("seed %d: %d bytes are still counted", seed, use.Held)
 		}
-		at := 0 // rows of one key may come in any order
-		for at < len(all) {
-			end := at
-			for end < len(all) && all[end].key == all[at].key {
-				end++
+	}
+}
+
+// TestMemoryOfTheSorterIsBounded sorts rows of 60 times the memory, in some orders of keys.
+func TestMemoryOfTheSorterIsBounded(t *testing.T) {
+	s := schemaOf(t, "struct<s:string>")
+	record := recordOf(t, s, slices.Repeat([]string{`{"s":"` + strings.Repeat("x", 400) + `"}`}, 100), false)
+	const limit, records = 100_000, 150
+	for name, key := range map[string]func(row int) uint64{
+		"spread": func(row int) uint64 { return uint64(row) * 7919 % (1 << 20) },
+		"one":    func(int) uint64 { return 5 },
+		"most in one": func(row int) uint64 {
+			return 1<<19 + uint64(row%5000) - uint64(row%2)*uint64(row)
+		},
+		"far apart": func(row int) uint64 { return uint64(row%3) * (math.MaxUint64 / 2) },
+	} {
+		sorter := smallSorter(t, s, limit, 16)
+		rows, last := 0, uint64(0)
+		err := sorter.all(t.Context(), func() error {
+			for n := range records {
+				keys := make([]uint64, record.NumRows())
+				for i := range keys {
+					keys[i] = key(n*len(keys) + i)
+				}
+				if err := sorter.add(keys, record); err != nil {
+					return err
+				}
 			}
-			slices.Sort(got[at:end])
-			at = end
+			return nil
+		}, func(out *column) error {
+			for _, key := range out.keys() {
+				if key < last {
+					return fmt.Errorf("key %d comes after %d", key, last)
+				}
+				last = key
+			}
+			rows += out.n
+			return nil
+		})
+		if err != nil || rows != records*int(record.NumRows()) {
+			t.Errorf("%s: %d rows, %v", name, rows, err)
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Fatalf("seed %d: %.500s", seed, diff)
+		if use := sorter.account.Budget().Use()[0]; use.Held != 0 || use.Peak > 2*limit {
+			t.Errorf("%s: held %d bytes, at last %d", name, use.Peak, use.Held)
 		}
-		if err := s.close(); err != nil {
-			t.Fatal(err)
+	}
+}
+
+func TestEntriesAreSortedAsByADumbSort(t *testing.T) {
+	for seed := range uint64(50) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		entries := make([]entry, r.IntN(300))
+		for i := range entries {
+			entries[i] = entry{r.Uint64() >> r.IntN(64) << r.IntN(64), pick{0, uint32(i)}}
 		}
-		if held := s.account.Budget().Use()[0].Held; held != 0 {
-			t.Errorf("seed %d: %d bytes are still counted", seed, held)
+		want := slices.Clone(entries)
+		slices.SortStableFunc(want, func(a, b entry) int { return cmp.Compare(a.key, b.key) })
+		if got := sortEntries(entries, make([]entry, len(entries))); !slices.Equal(got, want) {
+			t.Fatalf("seed %d: %v, want %v", seed, got, want)
+		}
+	}
+}
+
+func TestKeysAreDividedEvenly(t *testing.T) {
+	for _, c := range []struct {
+		least, most uint64
+		ranges      int
+		want        []uint64
+	}{
+		{0, 1, 2, []uint64{1}},
+		{0, 1, 256, []uint64{1}},
+		{10, 19, 5, []uint64{12, 14, 16, 18}},
+		{10, 20, 5, []uint64{13, 16, 19}},
+		{0, math.MaxUint64, 2, []uint64{1 << 63}},
+		{0, math.MaxUint64, 3, []uint64{math.MaxUint64/3 + 1, math.MaxUint64/3*2 + 2}},
+		{math.MaxUint64 - 2, math.MaxUint64, 2, []uint64{math.MaxUint64}},
+	} {
+		if got := evenly(c.least, c.most, c.ranges); !slices.Equal(got, c.want) {
+			t.Errorf("%+v: %d", c, got)
+		}
+	}
+	for seed := range uint64(100) {
+		r := rand.New(rand.NewPCG(seed, 4))
+		numbers := make([]uint64, r.IntN(20))
+		for i := range numbers {
+			numbers[i] = r.Uint64N(12)
+		}
+		slices.Sort(numbers)
+		for n := range uint64(13) {
+			want := 0
+			for _, number := range numbers {
+				if number <= n {
+					want++
+				}
+			}
+			if got := countUpTo(numbers, n); got != want {
+				t.Fatalf("%d numbers of %d are not above %d, want %d", got, numbers, n, want)
+			}
 		}
 	}
 }
@@ -173,42 +201,38 @@ func (f *full) WriteAt(b []byte, at int64) (int, error) {
 }
 
 func TestFullScratchIsSaid(t *testing.T) {
-	s := smallSorter(t, 1)
-	folder := t.TempDir()
-	s.scratch = func() (scratchFile, error) {
-		f, err := newScratch(folder)
+	s := schemaOf(t, "struct<s:string>")
+	sorter := smallSorter(t, s, 1, 1)
+	create := sorter.create
+	sorter.create = func() (scratchFile, error) {
+		f, err := create()
 		return &full{f, 100}, err
 	}
-	err := s.add(pack([]packedRow{{1, strings.Repeat("x", 200)}}))
+	err := sorter.all(t.Context(), func() error {
+		return sorter.add([]uint64{1}, recordOf(t, s, []string{`{"s":"` + strings.Repeat("x", 200) + `"}`}, false))
+	}, nil)
 	if !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "choose another folder with --scratch") {
 		t.Errorf("got %v", err)
 	}
-	if err := s.close(); err != nil {
-		t.Error(err)
+	if held := sorter.account.Budget().Use()[0].Held; held != 0 {
+		t.Errorf("%d bytes are still counted", held)
 	}
 }
 
 // TestDamagedScratchIsFound changes each byte of a scratch file, and cuts it off at each.
 func TestDamagedScratchIsFound(t *testing.T) {
-	s := smallSorter(t, 1)
-	if err := s.add(pack([]packedRow{{1, "one"}, {2, "two"}})); err != nil {
+	s := schemaOf(t, "struct<s:string>")
+	sorter := smallSorter(t, s, 1, 1)
+	if err := sorter.add([]uint64{2, 1}, recordOf(t, s, []string{`{"s":"one"}`, `{"s":"two"}`}, false)); err != nil {
 		t.Fatal(err)
 	}
-	defer s.close()
-	run := s.spilled[0]
-	f := run.file.(*os.File)
-	whole := make([]byte, run.bytes)
+	defer sorter.close()
+	f := sorter.scratch.file.(*os.File)
+	whole := make([]byte, sorter.scratch.bytes)
 	if _, err := f.ReadAt(whole, 0); err != nil {
 		t.Fatal(err)
 	}
-	read := func() error {
-		next := run.rows()
-		for {
-			if _, _, ok, err := next(); err != nil || !ok {
-				return err
-			}
-		}
-	}
+	read := func() error { return sorter.each(t.Context(), func(*column) error { return nil }) }
 	if err := read(); err != nil {
 		t.Fatal(err)
 	}
