@@ -45,7 +45,6 @@ type chunk struct {
 // leaf is what all chunks of a leaf have in common.
 type leaf struct {
 	path      []string // of stored names
-	ids       []int    // of the nodes on the path, 0 for those without
 	typ       *schema.Type
 	physical  format.Type
 	annotated string // the type with its annotation, as parquet-go tells it

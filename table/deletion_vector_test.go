@@ -104,6 +104,9 @@ func TestDeletionVectorsOfEachForm(t *testing.T) {
 			var got []int64
 			for row := int64(0); row <= n; {
 				length := v.run(row, n+1-row)
+				if count := v.count(row, row+length); v.has(row) && count != length || !v.has(row) && count > 0 {
+					t.Fatalf("%d of %d rows from %d on have been deleted", count, length, row)
+				}
 				for i := row; i < row+length && v.has(row); i++ {
 					got = append(got, i)
 				}
@@ -126,28 +129,14 @@ func TestDeletionVectorsOfEachForm(t *testing.T) {
 	}
 }
 
-// TestDeletedRowsAreNotScanned reads a file of nested rows with vectors that are stored inline and in a file.
-func TestDeletedRowsAreNotScanned(t *testing.T) {
-	r := rand.New(rand.NewPCG(7, 1))
-	s := parseSchema(t, "p:string,a:long,l:array<struct<x:string>>")
-	rec := randomRecord(r, s, 5000)
-	store := newMemStore()
-	tbl := New(store, Options{})
-	appendAll(t, tbl, 0, &Create{Schema: s}, rec)
+// deleteRows commits a vector that deletes rows of the table's first file, and returns the file that it is stored in.
+func deleteRows(t *testing.T, tbl *Table, store *memStore, rows []int64) []byte {
+	t.Helper()
 	snap, err := tbl.Snapshot(t.Context(), Newest)
 	if err != nil {
 		t.Fatal(err)
 	}
 	add := seqtest.All(t, snap.State().Files.All(t.Context()))[0]
-	var rows []int64
-	var want []string
-	for i, text := range rowTexts(rec) {
-		if i%7 == 0 || i > 1000 && i < 3500 {
-			rows = append(rows, int64(i))
-		} else {
-			want = append(want, text)
-		}
-	}
 	body := encodeVector(rows, false)
 	file := append([]byte{1}, binary.BigEndian.AppendUint32(nil, uint32(len(body)))...)
 	file = binary.BigEndian.AppendUint32(append(file, body...), crc32.ChecksumIEEE(body))
@@ -163,10 +152,48 @@ func TestDeletedRowsAreNotScanned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return file
+}
+
+// TestFilesWithoutARowLeftAreRewritten has no file come of one of which all rows have been deleted, and of others that of their rows.
+func TestFilesWithoutARowLeftAreRewritten(t *testing.T) {
+	for _, others := range []int64{0, 1} {
+		store := newMemStore()
+		tbl := New(store, Options{AppID: "test"})
+		s := parseSchema(t, "a:long")
+		for batch := range 1 + others {
+			appendAll(t, tbl, batch, &Create{Schema: s}, record(t, s, `[{"a":1},{"a":2}]`))
+		}
+		deleteRows(t, tbl, store, []int64{0, 1})
+		if done := rewriteAll(t, tbl); int64(done.Files) != others || done.Rows != 2*others {
+			t.Errorf("%d other files: %+v", others, done)
+		}
+	}
+}
+
+// TestDeletedRowsAreNotScanned reads a file of nested rows with vectors that are stored inline and in a file.
+func TestDeletedRowsAreNotScanned(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 1))
+	s := parseSchema(t, "p:string,a:long,l:array<struct<x:string>>")
+	rec := randomRecord(r, s, 5000)
+	store := newMemStore()
+	tbl := New(store, Options{})
+	appendAll(t, tbl, 0, &Create{Schema: s}, rec)
+	var rows []int64
+	var want []string
+	for i, text := range rowTexts(rec) {
+		if i%7 == 0 || i > 1000 && i < 3500 {
+			rows = append(rows, int64(i))
+		} else {
+			want = append(want, text)
+		}
+	}
+	file := deleteRows(t, tbl, store, rows)
 	if diff := cmp.Diff(want, scanRows(t, tbl, ScanOptions{})); diff != "" {
 		t.Error(diff)
 	}
-	if snap, err = tbl.Snapshot(t.Context(), Newest); err != nil {
+	snap, err := tbl.Snapshot(t.Context(), Newest)
+	if err != nil {
 		t.Fatal(err)
 	}
 	for f, err := range snap.Files(t.Context()) {

@@ -31,7 +31,8 @@ const magic = "PAR1"
 
 // layout is what all data files of one table have in common.
 type layout struct {
-	columns []*column
+	fields  []schema.Field
+	columns []*column // of the fields
 	nodes   int
 	leaves  []*leaf
 	counted []*column // by leaf
@@ -39,7 +40,6 @@ type layout struct {
 	compact bool
 	choice  statsChoice
 	chosen  map[string]struct{} // paths that have statistics
-	byID    bool                // readers search files by ids
 	footer  format.FileMetaData // of an empty file
 
 	groupBytes int64 // of a row group, in the memory that it takes: most of it is compressed
@@ -66,9 +66,9 @@ func newLayout(t *schema.Type, properties map[string]string, engine string, zstd
 	if l.pageBytes, err = pageSizeOf(properties); err != nil {
 		return nil, err
 	}
+	l.fields = t.Fields
 	l.columns, l.nodes = columnsOf(t)
 	l.chosen = l.choice.Of(t)
-	l.byID = slices.ContainsFunc(t.Fields, func(f schema.Field) bool { return f.Stored.ByID })
 	// The schema's elements and the columns' order are what parquet-go makes of them.
 	s := parquetSchema(t)
 	var empty bytes.Buffer
@@ -88,7 +88,7 @@ func newLayout(t *schema.Type, properties map[string]string, engine string, zstd
 		found, _ := s.Lookup(path...)
 		l.leaves = append(l.leaves, &leaf{
 			path: path, typ: types[i], physical: format.Type(found.Node.Type().Kind()), annotated: annotatedType(found.Node),
-			maxDef: found.MaxDefinitionLevel, maxRep: found.MaxRepetitionLevel, ids: idsAlong(s, path),
+			maxDef: found.MaxDefinitionLevel, maxRep: found.MaxRepetitionLevel,
 		})
 	}
 	l.counted = counted(l.columns, len(l.leaves))
@@ -100,9 +100,14 @@ func newLayout(t *schema.Type, properties map[string]string, engine string, zstd
 	return l, nil
 }
 
-// annotatedType tells a leaf's type apart from all others: how it is stored, and what that means.
+// annotatedType tells a leaf's type apart from all others: how it is stored, and what that means. An integer of all its bits may say so, or not.
 func annotatedType(n parquet.Node) string {
 	t := n.Type()
+	if l := t.LogicalType(); l != nil {
+		if i, ok := l.Value.(*format.IntType); ok && i.IsSigned && int(i.BitWidth) == t.Length() {
+			return fmt.Sprintf("%s(%d) %[1]s", t.Kind(), t.Length())
+		}
+	}
 	return fmt.Sprintf("%s(%d) %s", t.Kind(), t.Length(), t)
 }
 

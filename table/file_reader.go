@@ -45,11 +45,9 @@ func (f *fileReader) read(ctx context.Context) (err error) {
 
 // readFile reads the file when it is open.
 func (f *fileReader) readFile(ctx context.Context, file *parquetfile.File) (err error) {
-	var deleted deletionVector
-	if f.deleted != nil {
-		if deleted, err = f.deleted(file.NumRows()); err != nil {
-			return fmt.Errorf("read %s: %w", f.file.name(), err)
-		}
+	deleted, err := f.deletedRows(file.NumRows())
+	if err != nil {
+		return fmt.Errorf("read %s: %w", f.file.name(), err)
 	}
 	at := int64(0)
 	for i, group := range file.RowGroups() {
@@ -60,6 +58,14 @@ func (f *fileReader) readFile(ctx context.Context, file *parquetfile.File) (err 
 		at += group.NumRows()
 	}
 	return nil
+}
+
+// deletedRows are which rows of a file of so many have been deleted.
+func (f *fileReader) deletedRows(rows int64) (deletionVector, error) {
+	if f.deleted == nil {
+		return nil, nil
+	}
+	return f.deleted(rows)
 }
 
 // groupReader reads one row group.

@@ -1,9 +1,9 @@
 package table
 
 import (
-	"errors"
 	"fmt"
 
+	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/sluicedata/sluice/parquetfile"
@@ -14,56 +14,90 @@ import (
 // of few rows cost every reader.
 const copiedBytes = 32 << 10
 
-// join appends the rows of another file, page by page, without taking rows apart: pages that are large enough and as they
-// would be here are copied, small ones of numbers are joined as they are compressed, the others' values go into pages of this file. A row group of the file takes memory for one of
-// its column chunks at a time.
-func (e *encoder) join(s *sourceFile) (err error) {
+// join appends the rows of another file that have not been deleted, page by page and without taking rows apart: pages that are
+// large enough and as they would be here are copied, small ones of numbers are joined as they are compressed, and the values
+// of others, and of those with deleted rows, go into pages of this file. A row group of the file takes memory for one of its
+// column chunks at a time.
+func (e *encoder) join(s *sourceFile, deleted deletionVector) (err error) {
 	defer parquetfile.Recover(&err)
+	from := int64(0)
 	for group := range s.groups() {
+		if s.groupRows(group) > s.rows()-from {
+			return fmt.Errorf("its row groups have more than its %d rows: %w", s.rows(), errDamaged)
+		}
+		end := from + s.groupRows(group)
 		for i, k := range e.chunks {
 			c, err := s.chunk(group, i, k.leaf, &e.pages)
 			if err != nil {
 				return err
 			}
-			if err := e.joinChunk(i, c, s.groupRows(group)); err != nil {
+			if err := e.joinChunk(i, c, sourceRows{from: from, at: from, end: end, deleted: deleted}); err != nil {
 				return fmt.Errorf("row group %d, column %v: %w", group, k.leaf.path, err)
 			}
 		}
-		e.groupRows += s.groupRows(group)
+		e.groupRows += end - from - deleted.count(from, end)
+		from = end
 		if e.measure(); e.held >= e.layout.groupBytes {
 			if err := e.endGroup(); err != nil {
 				return err
 			}
 		}
 	}
+	if from < s.rows() {
+		return fmt.Errorf("its row groups lack %d rows: %w", s.rows()-from, errDamaged)
+	}
 	return nil
 }
 
-// joinChunk appends a column chunk that has so many rows.
-func (e *encoder) joinChunk(at int, c *sourceChunk, rows int64) error {
+// sourceRows are the rows of a row group, counted in their file, while its pages are gone through.
+type sourceRows struct {
+	from, end int64
+	at        int64 // the next one
+	deleted   deletionVector
+}
+
+// joinChunk appends a column chunk of some rows.
+func (e *encoder) joinChunk(at int, c *sourceChunk, rows sourceRows) error {
 	k := e.chunks[at]
 	err := c.each(func(p *sourcePage) error {
-		if copied, err := k.copies(c, p); copied || err != nil {
-			rows -= int64(p.levels())
-			e.countAbsent(at, int(p.data.Statistics.NullCount))
-			return err
+		if k.leaf.maxRep > 0 {
+			return e.joinDecoded(at, c, p, &rows)
 		}
-		if l, joined, err := k.joins(c, p); joined || err != nil {
-			rows -= int64(l.levels)
-			e.countAbsent(at, l.absent)
-			return errors.Join(err, e.endFullPage(k))
+		end := rows.at + int64(p.levels())
+		if end > rows.end {
+			return errDamaged
 		}
-		page, err := c.decode(p)
-		if err != nil {
-			return err
+		switch rows.deleted.count(rows.at, end) {
+		case end - rows.at:
+			rows.at = end
+			return nil
+		case 0:
+			if whole, err := e.joinWhole(at, c, p); whole || err != nil {
+				rows.at = end
+				return err
+			}
 		}
-		rows -= int64(page.rows())
-		return e.joinPage(at, page)
+		return e.joinDecoded(at, c, p, &rows)
 	})
-	if err == nil && rows != 0 {
-		return fmt.Errorf("its pages lack %d rows: %w", rows, errDamaged)
+	if err == nil && rows.at < rows.end {
+		return fmt.Errorf("its pages lack %d rows: %w", rows.end-rows.at, errDamaged)
 	}
 	return err
+}
+
+// joinWhole appends a page as it is compressed, if it may.
+func (e *encoder) joinWhole(at int, c *sourceChunk, p *sourcePage) (bool, error) {
+	k := e.chunks[at]
+	if copied, err := k.copies(c, p); copied || err != nil {
+		e.countAbsent(at, int(p.data.Statistics.NullCount))
+		return copied, err
+	}
+	l, joined, err := k.joins(c, p)
+	if !joined || err != nil {
+		return joined, err
+	}
+	e.countAbsent(at, l.absent)
+	return true, e.endFullPage(k)
 }
 
 // copyable are values whose pages may be copied from another file.
@@ -130,26 +164,48 @@ func (v *texts) cover(low, high []byte) bool {
 	return true
 }
 
-// joinPage appends the entries of a page, some rows at a time.
-func (e *encoder) joinPage(at int, p *decodedPage) error {
-	e.countAbsent(at, e.layout.absentIn(at, p))
-	k, all := e.chunks[at], p.all
+// joinDecoded appends the entries of a page, some rows at a time, but for those of deleted rows.
+func (e *encoder) joinDecoded(at int, c *sourceChunk, p *sourcePage, rows *sourceRows) error {
+	page, err := c.decode(p)
+	if err != nil {
+		return err
+	}
+	k := e.chunks[at]
 	if err := k.endJoinedPage(); err != nil {
 		return err
 	}
-	for from := 0; from < p.levels; {
-		part, rows := p.slice(from, k.leaf.maxDef)
-		present := part.levels - part.absent
-		k.addLevels(part, rows)
-		if present > 0 {
-			k.values.add(p.values, all[:present])
+	if part, _ := page.take(0, k.leaf.maxDef); part.levels > 0 { // the page begins inside a row
+		if rows.at == rows.from {
+			return errDamaged
+		}
+		e.joinEntries(at, page.values, part, 0, rows.deleted.has(rows.at-1))
+	}
+	for page.levels > 0 {
+		if rows.at == rows.end {
+			return errDamaged
 		}
 		if err := e.endFullPage(k); err != nil {
 			return err
 		}
-		from, all = from+part.levels, all[present:]
+		n := rows.deleted.run(rows.at, min(rows.end-rows.at, sliceRows))
+		part, taken := page.take(int(n), k.leaf.maxDef)
+		e.joinEntries(at, page.values, part, taken, rows.deleted.has(rows.at))
+		rows.at += int64(taken)
 	}
 	return nil
+}
+
+// joinEntries appends entries with which so many rows begin, unless they have been deleted.
+func (e *encoder) joinEntries(at int, values arrow.Array, part pageEntries, rows int, deleted bool) {
+	if deleted {
+		return
+	}
+	k := e.chunks[at]
+	e.countAbsent(at, e.layout.absentIn(at, &part.levelled))
+	k.addLevels(part.levelled, rows)
+	if len(part.at) > 0 {
+		k.values.add(values, part.at)
+	}
 }
 
 // counted returns, by leaf, the column whose nulls the file's statistics count, where the leaf is the first below it: leaves,
@@ -170,8 +226,8 @@ func counted(columns []*column, leaves int) []*column {
 	return by
 }
 
-// absentIn counts the rows of a leaf's page in which the column that is counted by it is null: each is one entry, below the column's own level.
-func (l *layout) absentIn(at int, p *decodedPage) int {
+// absentIn counts the rows of a leaf's entries in which the column that is counted by it is null: each is one entry, below the column's own level.
+func (l *layout) absentIn(at int, p *levelled) int {
 	c := l.counted[at]
 	if p.rep == nil || p.absent == 0 || c == nil {
 		return p.absent
@@ -185,26 +241,19 @@ func (e *encoder) countAbsent(at, n int) {
 	}
 }
 
-// rows is how many the entries are of.
-func (l *levelled) rows() int {
-	if l.rep == nil {
-		return l.levels
+// take takes the entries of the next rows off the page, at most so many, and returns how many begin with them. The page may begin with
+// entries of a row that has begun before: no rows are those.
+func (p *decodedPage) take(most, maxDef int) (part pageEntries, rows int) {
+	end, rows := endOfRows(p.rep, 0, p.levels, most)
+	part.levels = end
+	if p.rep != nil {
+		part.rep, p.rep = p.rep[:end], p.rep[end:]
 	}
-	return rowsIn(l.rep)
-}
-
-// slice returns the entries of some rows that begin at an entry, and how many rows these are.
-func (l *levelled) slice(from, maxDef int) (part levelled, rows int) {
-	end, rows := endOfRows(l.rep, from, l.levels, sliceRows)
-	if part = *l; end-from == l.levels {
-		return part, rows
-	}
-	if part.levels = end - from; l.rep != nil {
-		part.rep = l.rep[from:end]
-	}
-	if l.absent > 0 {
-		part.def = l.def[from:end]
+	if p.absent > 0 {
+		part.def, p.def = p.def[:end], p.def[end:]
 		part.absent = below(part.def, maxDef)
 	}
+	p.levels, p.absent = p.levels-end, p.absent-part.absent
+	part.at, p.at = p.at[:end-part.absent], p.at[end-part.absent:]
 	return part, rows
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"unsafe"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -20,8 +21,13 @@ import (
 // dictionary), and the page's levels. It is valid until the next page is decoded.
 type decodedPage struct {
 	values arrow.Array
-	all    []int32 // indexes of values: all there are
+	pageEntries
+}
+
+// pageEntries are some entries of a page.
+type pageEntries struct {
 	levelled
+	at []int32 // indexes in the page's values of those that are not absent
 }
 
 // levelled are the levels of some entries of a leaf.
@@ -77,7 +83,7 @@ func (d *pageDecoder) decode(l *leaf, body []byte, levels int, encoding format.E
 	for len(d.all) < present {
 		d.all = append(d.all, int32(len(d.all)))
 	}
-	p.all = d.all[:present]
+	p.at = d.all[:present]
 	p.values, err = d.values(l, body, present, encoding)
 	return p, err
 }
@@ -152,7 +158,7 @@ func (d *pageDecoder) values(l *leaf, b []byte, n int, encoding format.Encoding)
 	default:
 		return nil, fmt.Errorf("a page is encoded %s: %w", encoding, errDamaged)
 	}
-	return fixedArray(l, d.aligned, n), nil
+	return fixedArray(l, d.aligned, n)
 }
 
 // indexed decodes values that are in the chunk's dictionary.
@@ -182,7 +188,7 @@ func (d *pageDecoder) indexed(l *leaf, b []byte, n int) (arrow.Array, error) {
 	for _, id := range d.ids {
 		d.aligned = append(d.aligned, d.fixed[int(id)*width:][:width]...)
 	}
-	return fixedArray(l, d.aligned, n), nil
+	return fixedArray(l, d.aligned, n)
 }
 
 // unpack decodes numbers that are stored as differences.
@@ -251,28 +257,31 @@ func textsArray(t *schema.Type, b []byte, n int, offsets []int32) (arrow.Array, 
 }
 
 // fixedArray returns n numbers that are PLAIN, in memory that is aligned to them.
-func fixedArray(l *leaf, b []byte, n int) arrow.Array {
+func fixedArray(l *leaf, b []byte, n int) (arrow.Array, error) {
+	var err error
 	switch l.typ.Kind {
-	case schema.Byte, schema.Short:
-		return newArray(l.typ, n, narrow(b, n, l.typ.Kind))
+	case schema.Byte:
+		b, err = narrow[int8](b, n)
+	case schema.Short:
+		b, err = narrow[int16](b, n)
 	case schema.Decimal:
-		return newArray(l.typ, n, decimalsOf(b, n, l.width()))
-	default:
-		return newArray(l.typ, n, b)
+		b = decimalsOf(b, n, l.width())
 	}
+	if err != nil {
+		return nil, err
+	}
+	return newArray(l.typ, n, b), nil
 }
 
-// narrow returns the low bytes of 32-bit numbers.
-func narrow(b []byte, n int, kind schema.Kind) []byte {
-	width := 1
-	if kind == schema.Short {
-		width = 2
+// narrow returns numbers that are stored in 32 bits.
+func narrow[T int8 | int16](b []byte, n int) ([]byte, error) {
+	small := make([]T, n)
+	for i, v := range arrow.Int32Traits.CastFromBytes(b)[:n] {
+		if small[i] = T(v); int32(small[i]) != v {
+			return nil, fmt.Errorf("the value %d does not fit into the column's type", v)
+		}
 	}
-	small := make([]byte, 0, n*width)
-	for i := range n {
-		small = append(small, b[4*i:4*i+width]...)
-	}
-	return small
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(small))), n*int(unsafe.Sizeof(T(0)))), nil
 }
 
 // decimalsOf returns the decimals of a width as Arrow holds them.

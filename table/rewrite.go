@@ -91,7 +91,7 @@ func (r *Rewrite) checkPartition(f *File) error {
 
 func equalTexts(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }
 
-// copy writes a file's rows: page by page if it can be, else, and if some of them have been deleted, column by column.
+// copy writes a file's rows that have not been deleted: page by page if it can be, else column by column.
 func (r *Rewrite) copy(ctx context.Context, f *File) (err error) {
 	rows, err := r.snapshot.reader(ctx, f, r.stored, func(rows arrow.Record) error {
 		return r.writer.writeTo(ctx, r.partition, rows)
@@ -108,15 +108,19 @@ func (r *Rewrite) copy(ctx context.Context, f *File) (err error) {
 	if err != nil {
 		return err
 	}
-	if source.joins && f.deleted == nil {
-		return r.writer.join(ctx, r.partition, source)
+	if !source.joins {
+		file, err := source.open()
+		if err != nil {
+			return err
+		}
+		rows.dictionaries = true
+		return rows.readFile(ctx, file)
 	}
-	file, err := source.open()
+	deleted, err := rows.deletedRows(source.rows())
 	if err != nil {
 		return err
 	}
-	rows.dictionaries = true
-	return rows.readFile(ctx, file)
+	return r.writer.join(ctx, r.partition, source, deleted)
 }
 
 // writeTo writes a record's rows into a partition's file.
@@ -133,13 +137,14 @@ func (w *writer) writeTo(ctx context.Context, p *partitionRows, record arrow.Rec
 	return nil
 }
 
-// join writes a file's pages into a partition's file.
-func (w *writer) join(ctx context.Context, p *partitionRows, s *sourceFile) error {
-	if err := w.fill(ctx, p, func(e *encoder) error { return e.join(s) }); err != nil {
-		return err
+// join writes a file's pages, but for the rows that have been deleted, into a partition's file.
+func (w *writer) join(ctx context.Context, p *partitionRows, s *sourceFile, deleted deletionVector) error {
+	left := s.rows() - deleted.count(0, s.rows())
+	if left == 0 {
+		return nil
 	}
-	w.rows += s.rows()
-	return nil
+	w.rows += left
+	return w.fill(ctx, p, func(e *encoder) error { return e.join(s, deleted) })
 }
 
 // removal is the remove action of a file whose rows stay in the table, in another one.

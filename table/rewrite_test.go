@@ -362,7 +362,7 @@ func TestDamagedFilesAreNotRewritten(t *testing.T) {
 		if err := e.begin(&bytes.Buffer{}); err != nil {
 			t.Fatal(err)
 		}
-		_ = e.join(f)
+		_ = e.join(f, nil)
 	}
 }
 

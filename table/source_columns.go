@@ -96,13 +96,15 @@ func (s *sources) list(src *source, c *parquet.Column) error {
 	}
 	repeated := c.Columns()[0]
 	src.itemDef, src.rep = repeated.MaxDefinitionLevel(), repeated.MaxRepetitionLevel()
-	element := repeated
-	switch {
-	case repeated.Leaf(), len(repeated.Columns()) != 1, repeated.Name() == "array", repeated.Name() == c.Name()+"_tuple":
-		return s.items(src, src.typ.Elem, element)
-	default:
-		return s.items(src, src.typ.Elem, repeated.Columns()[0])
+	if isElement(repeated, c) {
+		return s.items(src, src.typ.Elem, repeated)
 	}
+	return s.items(src, src.typ.Elem, repeated.Columns()[0])
+}
+
+// isElement says whether the repeated level of a list is its element, and not a group around that.
+func isElement(repeated, list *parquet.Column) bool {
+	return repeated.Leaf() || len(repeated.Columns()) != 1 || repeated.Name() == "array" || repeated.Name() == list.Name()+"_tuple"
 }
 
 // items gives the array its element, which may be the repeated level itself.

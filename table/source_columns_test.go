@@ -173,16 +173,20 @@ func shapeTexts(t *testing.T, s *schema.Type, rows []shapes) []string {
 
 // columnTexts are a file's rows as texts.
 func columnTexts(ctx context.Context, body []byte, s *schema.Type, vector deletionVector, dictionaries bool) (texts []string, err error) {
+	err = eachRecord(ctx, body, s, vector, dictionaries, func(r arrow.Record) error {
+		texts = append(texts, rowTexts(r)...)
+		return nil
+	})
+	return texts, err
+}
+
+// eachRecord hands over the rows of a file that have not been deleted.
+func eachRecord(ctx context.Context, body []byte, s *schema.Type, vector deletionVector, dictionaries bool, fn func(arrow.Record) error) error {
 	store := newMemStore()
 	store.objects["f.parquet"] = body
 	r := fileReader{
-		file: place{reader: store, key: "f.parquet"}, schema: s, dictionaries: dictionaries,
+		file: place{reader: store, key: "f.parquet"}, schema: s, dictionaries: dictionaries, fn: fn,
 		deleted: func(int64) (deletionVector, error) { return vector, nil },
-		fn: func(r arrow.Record) error {
-			texts = append(texts, rowTexts(r)...)
-			return nil
-		},
 	}
-	err = r.read(ctx)
-	return texts, err
+	return r.read(ctx)
 }

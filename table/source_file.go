@@ -19,8 +19,8 @@ const engineName = "sluice"
 // wholeBytes is how large a file may be that is read in one request.
 const wholeBytes = 8 << 20
 
-// sourceFile is a data file that is rewritten. Its pages can become those of another if each leaf of the layout is in it, of the same type
-// and levels, in pages of version 1 whose encodings are known here. Not safe for concurrent use.
+// sourceFile is a data file that is rewritten. Its pages can become those of another if each leaf of the layout is in it, in pages of version 1
+// whose encodings are known here. Not safe for concurrent use.
 type sourceFile struct {
 	object  io.ReaderAt
 	size    int64
@@ -82,16 +82,14 @@ func (s *sourceFile) open() (*parquetfile.File, error) { return parquetfile.Open
 // columnsIn finds the leaves of a layout in a file, and in all others of its schema.
 func columnsIn(file *parquetfile.File, l *layout) sourceColumns {
 	in := sourceColumns{leaves: len(file.Schema().Columns())}
-	columns := []int{}
-	for _, leaf := range l.leaves {
-		found, ok := file.Schema().Lookup(leaf.path...)
-		if !ok || found.MaxDefinitionLevel != leaf.maxDef || found.MaxRepetitionLevel != leaf.maxRep || annotatedType(found.Node) != leaf.annotated ||
-			l.byID && !slices.Equal(idsAlong(file.Root(), leaf.path), leaf.ids) {
-			return in
-		}
-		columns = append(columns, found.ColumnIndex)
+	leaves, ok := l.leavesIn(file.Root())
+	if !ok {
+		return in
 	}
-	in.columns = columns
+	in.columns = []int{}
+	for _, leaf := range leaves {
+		in.columns = append(in.columns, leaf.Index())
+	}
 	return in
 }
 

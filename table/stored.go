@@ -43,18 +43,3 @@ func lacksIDs(t *schema.Type, root *parquet.Column) bool {
 	return slices.ContainsFunc(t.Fields, func(f schema.Field) bool { return f.Stored.ByID }) &&
 		!slices.ContainsFunc(root.Columns(), func(c *parquet.Column) bool { return c.ID() != 0 })
 }
-
-// idsAlong are the ids of the nodes on a path, 0 for those without.
-func idsAlong(n parquet.Node, path []string) []int {
-	ids := make([]int, 0, len(path))
-	for _, name := range path {
-		for _, f := range n.Fields() {
-			if f.Name() == name {
-				n = f
-				break
-			}
-		}
-		ids = append(ids, n.ID())
-	}
-	return ids
-}

@@ -1,0 +1,413 @@
+package table
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/google/go-cmp/cmp"
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/sluicedata/sluice/schema"
+)
+
+// sourceOf is a file some of whose rows have been deleted.
+type sourceOf struct {
+	body    []byte
+	deleted deletionVector
+}
+
+// joinedOf is one file of what the sources hold, and its statistics. Row by row, it is the file that the rows make which a scan hands out.
+func joinedOf(t testing.TB, l *layout, s *schema.Type, byRow bool, sources ...sourceOf) (body []byte, stats string, err error) {
+	t.Helper()
+	var out bytes.Buffer
+	e := newEncoder(l, filePageBytes, &workspace{})
+	if err := e.begin(&out); err != nil {
+		t.Fatal(err)
+	}
+	var opener sourceOpener
+	for _, of := range sources {
+		if byRow {
+			err = eachRecord(t.Context(), of.body, s, of.deleted, false, func(r arrow.Record) error { return writeRecord(e, r) })
+		} else {
+			var f *sourceFile
+			if f, err = opener.open(l, memObject{bytes.NewReader(of.body)}); err == nil && !f.joins {
+				err = errNotJoined
+			}
+			if err == nil {
+				err = e.join(f, of.deleted)
+			}
+		}
+		if err != nil {
+			return nil, "", err
+		}
+	}
+	if _, err := e.end(); err != nil {
+		return nil, "", err
+	}
+	return out.Bytes(), e.stats().render(), nil
+}
+
+var errNotJoined = errors.New("its pages cannot be joined")
+
+func writeRecord(e *encoder, r arrow.Record) error {
+	columns, err := bind(e.layout.columns, r)
+	if err != nil {
+		return err
+	}
+	return e.write(columns, slices.Clone(allRows(int(r.NumRows()))), 100)
+}
+
+// randomVector deletes rows of a file of so many: none, all, one here and there, or many that are together.
+func randomVector(r *rand.Rand, rows int) deletionVector {
+	v := make(deletionVector, (rows+63)/64)
+	share, run := []int{0, 1, 2, 100}[r.IntN(4)], 1+r.IntN(2)*r.IntN(1+rows/2)
+	for row := 0; share > 0 && row < rows; row++ {
+		if r.IntN(share*run) > 0 {
+			continue
+		}
+		for end := min(row+run, rows); row < end; row++ {
+			v[row/64] |= 1 << (row % 64)
+		}
+	}
+	return v
+}
+
+// TestJoinedPagesHoldTheRowsThatAreLeft compares with the file that is made of the same rows: rows and statistics, in pages of all sizes.
+func TestJoinedPagesHoldTheRowsThatAreLeft(t *testing.T) {
+	for seed := range uint64(16) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			r := rand.New(rand.NewPCG(seed, 3))
+			s := randomStruct(r, 1+r.IntN(5), 2)
+			properties := map[string]string{
+				encodingProperty: []string{"compatible", "compact"}[r.IntN(2)],
+				codecProperty:    []string{"snappy", "zstd", "uncompressed"}[r.IntN(3)],
+				pageSizeProperty: []string{"100", "2kb", "1mb"}[r.IntN(3)],
+			}
+			l, err := newLayout(s, properties, engineName, newZstd())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var sources []sourceOf
+			for range 1 + r.IntN(3) {
+				n := 1 + r.IntN(1500)
+				sources = append(sources, sourceOf{writtenFile(t, s, properties, randomRecord(r, s, n)), randomVector(r, n)})
+			}
+			compareJoined(t, l, s, sources...)
+		})
+	}
+}
+
+// compareJoined compares the file that is joined with the one that is made row by row.
+func compareJoined(t testing.TB, l *layout, s *schema.Type, sources ...sourceOf) {
+	t.Helper()
+	got, stats, err := joinedOf(t, l, s, false, sources...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, wanted, err := joinedOf(t, l, s, true, sources...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stats != wanted {
+		t.Errorf("schema %s\nstatistics %s\nwant       %s", s, stats, wanted)
+	}
+	if diff := cmp.Diff(textsOfFile(t, want, s), textsOfFile(t, got, s)); diff != "" {
+		t.Errorf("schema %s\n%.2000s", s, diff)
+	}
+}
+
+func textsOfFile(t testing.TB, body []byte, s *schema.Type) []string {
+	t.Helper()
+	texts, err := columnTexts(t.Context(), body, s, nil, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return texts
+}
+
+// TestPagesOfOthersAreJoinedWhereTheirLevelsMeanTheSame looks at files of the forms that writers have for lists, maps and structs.
+func TestPagesOfOthersAreJoinedWhereTheirLevelsMeanTheSame(t *testing.T) {
+	text, number := parquet.String(), parquet.Int(32)
+	list := func(of parquet.Group) parquet.Node { return parquet.Optional(annotatedList{of}) }
+	for name, tc := range map[string]struct {
+		ddl   string
+		node  parquet.Node
+		joins bool
+	}{
+		"list of elements":             {"c:array<string>", parquet.Optional(parquet.List(parquet.Optional(text))), true},
+		"list of other names":          {"c:array<string>", list(parquet.Group{"bag": parquet.Repeated(parquet.Group{"l": parquet.Optional(text)})}), true},
+		"list of required elements":    {"c:array<string>", parquet.Optional(parquet.List(text)), false},
+		"list of two levels":           {"c:array<string>", list(parquet.Group{"element": parquet.Repeated(text)}), false},
+		"list of structs":              {"c:array<struct<a:string>>", parquet.Optional(parquet.List(parquet.Optional(parquet.Group{"a": parquet.Optional(text)}))), true},
+		"repeated level is the struct": {"c:array<struct<a:string>>", list(parquet.Group{"array": parquet.Repeated(parquet.Group{"a": parquet.Optional(text)})}), false},
+		"repeated level has it twice": {
+			"c:array<struct<a:struct<x:int>>>",
+			list(parquet.Group{"array": parquet.Repeated(parquet.Group{"a": parquet.Optional(parquet.Group{
+				"x": parquet.Optional(number), "a": parquet.Optional(parquet.Group{"x": parquet.Optional(number)}),
+			})})}), false,
+		},
+		"list of lists":             {"c:array<array<int>>", parquet.Optional(parquet.List(parquet.Optional(parquet.List(parquet.Optional(number))))), true},
+		"map":                       {"c:map<string,int>", parquet.Optional(parquet.Map(text, parquet.Optional(number))), true},
+		"struct":                    {"c:struct<a:int>", parquet.Optional(parquet.Group{"a": parquet.Optional(number)}), true},
+		"struct with another field": {"c:struct<a:int>", parquet.Optional(parquet.Group{"a": parquet.Optional(number), "b": number}), true},
+		"struct without the field":  {"c:struct<a:int>", parquet.Optional(parquet.Group{"b": parquet.Optional(number)}), false},
+		"required inside":           {"c:struct<a:int not null>", parquet.Optional(parquet.Group{"a": number}), true},
+		"required outside":          {"c:struct<a:int not null>", parquet.Group{"a": parquet.Optional(number)}, false},
+		"byte":                      {"c:byte", parquet.Optional(parquet.Int(8)), true},
+		"dictionary":                {"c:string", parquet.Optional(parquet.Encoded(text, &parquet.RLEDictionary)), true},
+		"narrower number":           {"c:long", parquet.Optional(number), false},
+		"struct for a number":       {"c:int", parquet.Optional(parquet.Group{"a": number}), false},
+		"number for a struct":       {"c:struct<a:int>", parquet.Optional(number), false},
+		"another column":            {"d:int", parquet.Optional(number), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(5, 1))
+			s := parseSchema(t, tc.ddl)
+			l, err := newLayout(s, nil, engineName, codec{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var sources []sourceOf
+			for range 3 {
+				sources = append(sources, sourceOf{writtenByOthers(t, r, parquet.Group{"c": tc.node, "other": number}, 400), randomVector(r, 400)})
+			}
+			f, err := new(sourceOpener).open(l, memObject{bytes.NewReader(sources[0].body)})
+			if err != nil || f.joins != tc.joins {
+				t.Fatalf("pages are joined: %v, %v", f.joins, err)
+			}
+			if f.joins {
+				compareJoined(t, l, s, sources...)
+			}
+		})
+	}
+}
+
+// annotatedList is a LIST with the names that a writer likes.
+type annotatedList struct{ parquet.Group }
+
+func (annotatedList) Type() parquet.Type { return parquet.List(parquet.String()).Type() }
+
+// writtenByOthers is a file of random rows in small pages.
+func writtenByOthers(t *testing.T, r *rand.Rand, columns parquet.Group, rows int) []byte {
+	t.Helper()
+	var body bytes.Buffer
+	w := parquet.NewWriter(&body, parquet.NewSchema("foreign", columns), parquet.PageBufferSize(500), parquet.DataPageVersion(1), parquet.MaxRowsPerRowGroup(250))
+	for range rows {
+		if _, err := w.WriteRows([]parquet.Row{stripedRow(r, columns)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return body.Bytes()
+}
+
+// stripedRow is a random row of a schema, as the Dremel paper has it.
+func stripedRow(r *rand.Rand, columns parquet.Group) (row parquet.Row) {
+	leaf := 0
+	var visit, inside func(n parquet.Node, there bool, first, rep, def int)
+	visit = func(n parquet.Node, there bool, first, rep, def int) {
+		switch {
+		case n.Repeated():
+			items := r.IntN(4)
+			if !there || items == 0 {
+				inside(n, false, first, rep+1, def)
+				return
+			}
+			from := leaf
+			for i := range items {
+				if leaf = from; i > 0 {
+					first = rep + 1
+				}
+				inside(n, true, first, rep+1, def+1)
+			}
+		case n.Optional() && there && r.IntN(5) > 0:
+			inside(n, true, first, rep, def+1)
+		default:
+			inside(n, there && n.Required(), first, rep, def)
+		}
+	}
+	inside = func(n parquet.Node, there bool, first, rep, def int) {
+		if !n.Leaf() {
+			for _, f := range n.Fields() {
+				visit(f, there, first, rep, def)
+			}
+			return
+		}
+		v := parquet.NullValue()
+		switch {
+		case there && n.Type().Kind() == parquet.Int32:
+			v = parquet.Int32Value(r.Int32N(256) - 128)
+		case there:
+			v = parquet.ByteArrayValue([]byte(randomHex(r)[:1+r.IntN(3)]))
+		}
+		row = append(row, v.Level(first, def, leaf))
+		leaf++
+	}
+	for _, f := range columns.Fields() {
+		visit(f, true, 0, 0, 0)
+	}
+	slices.SortStableFunc(row, func(a, b parquet.Value) int { return a.Column() - b.Column() })
+	return row
+}
+
+// chunkOf are pages of version 1 of a list of numbers: each has the levels and values given.
+func chunkOf(t *testing.T, l *leaf, pages ...pageEntries) *sourceChunk {
+	t.Helper()
+	c := &sourceChunk{leaf: l, codec: format.Uncompressed, pages: &pageDecoder{}}
+	for _, p := range pages {
+		var body []byte
+		for i, levels := range [][]uint8{p.rep, p.def} {
+			packed := appendHybrid(nil, levels, 1+i)
+			body = append(binary.LittleEndian.AppendUint32(body, uint32(len(packed))), packed...)
+		}
+		body = append(body, plain(p.at)...)
+		header, err := marshal(format.PageHeader{
+			Type: format.DataPage, UncompressedPageSize: int32(len(body)), CompressedPageSize: int32(len(body)),
+			DataPageHeader: thrift.New(format.DataPageHeader{
+				NumValues: int32(len(p.def)), Encoding: format.Plain, DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE,
+			}),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.values += int64(len(p.def))
+		c.bytes = append(append(c.bytes, header...), body...)
+	}
+	return c
+}
+
+// TestRowsThatGoOnInTheNextPage joins pages that begin inside a row, as some old writers end them. Our pages begin where rows do.
+func TestRowsThatGoOnInTheNextPage(t *testing.T) {
+	s := parseSchema(t, "c:array<int>")
+	l, err := newLayout(s, map[string]string{pageSizeProperty: "1"}, engineName, codec{compressor: stored{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := func(rep []uint8, values ...int32) pageEntries {
+		return pageEntries{levelled{rep: rep, def: bytes.Repeat([]byte{3}, len(rep))}, values}
+	}
+	pages := []pageEntries{page([]uint8{0, 1, 0}, 1, 2, 3), page([]uint8{1, 1}, 4, 5), page([]uint8{1, 0, 0, 1}, 6, 7, 8, 9)}
+	rows := []string{"c=[1;2;] ", "c=[3;4;5;6;] ", "c=[7;] ", "c=[8;9;] "}
+	for deleted := range uint64(16) {
+		var out bytes.Buffer
+		e := newEncoder(l, 1, &workspace{})
+		if err := e.begin(&out); err != nil {
+			t.Fatal(err)
+		}
+		c := chunkOf(t, l.leaves[0], pages...)
+		if err := e.joinChunk(0, c, sourceRows{end: 4, deleted: deletionVector{deleted}}); err != nil {
+			t.Fatal(err)
+		}
+		var want []string
+		for i, row := range rows {
+			if deleted>>i&1 == 0 {
+				want = append(want, row)
+			}
+		}
+		e.groupRows = int64(len(want))
+		if _, err := e.end(); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, textsOfFile(t, out.Bytes(), s)); diff != "" {
+			t.Errorf("deleted %04b: %s", deleted, diff)
+		}
+		if len(want) > 0 {
+			checkPagesBeginRows(t, l, out.Bytes())
+		}
+	}
+	for name, rows := range map[string]sourceRows{"too few rows": {end: 5}, "too many": {end: 3}} {
+		e := newEncoder(l, 1, &workspace{})
+		if err := e.joinChunk(0, chunkOf(t, l.leaves[0], pages...), rows); !errors.Is(err, errDamaged) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	e := newEncoder(l, 1, &workspace{})
+	if err := e.joinChunk(0, chunkOf(t, l.leaves[0], pages[1:]...), sourceRows{end: 2}); !errors.Is(err, errDamaged) {
+		t.Errorf("a row group that begins inside a row: %v", err)
+	}
+}
+
+func TestFootersThatCountOtherRowsAreRefused(t *testing.T) {
+	s := parseSchema(t, "a:long")
+	l, err := newLayout(s, nil, engineName, codec{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := writtenFile(t, s, nil, record(t, s, `[{"a":1},{"a":2}]`))
+	for rows, says := range map[int64]string{1: "more than its 1 rows", 3: "lack 1 rows"} {
+		f, err := new(sourceOpener).open(l, memObject{bytes.NewReader(body)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.footer.Rows = rows
+		e := newEncoder(l, 1, &workspace{})
+		if err := e.join(f, nil); !errors.Is(err, errDamaged) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%d rows: %v", rows, err)
+		}
+	}
+}
+
+// checkPagesBeginRows looks at the pages of a file's first leaf, which is in a list.
+func checkPagesBeginRows(t *testing.T, l *layout, body []byte) {
+	t.Helper()
+	var decoder pageDecoder
+	f, err := new(sourceOpener).open(l, memObject{bytes.NewReader(body)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := f.chunk(0, 0, l.leaves[0], &decoder)
+	if err == nil {
+		err = c.each(func(p *sourcePage) error {
+			page, err := c.decode(p)
+			if err == nil && page.rep[0] != 0 {
+				err = errors.New("a page begins inside a row")
+			}
+			return err
+		})
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// FuzzJoinedPages holds that a damaged file is joined as what a reader sees in it, or is refused.
+func FuzzJoinedPages(f *testing.F) {
+	r := rand.New(rand.NewPCG(9, 20))
+	s := parseSchema(f, "a:long,s:struct<x:timestamp,y:string>,l:array<int>,m:map<string,date>,d:decimal(20,2),b:boolean,n:short")
+	l, err := newLayout(s, map[string]string{codecProperty: "uncompressed"}, engineName, codec{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, encoding := range []string{"compatible", "compact"} {
+		f.Add(writtenFile(f, s, map[string]string{codecProperty: "uncompressed", encodingProperty: encoding}, randomRecord(r, s, 20)))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		source := sourceOf{body, deletionVector{0b1010_0110, 0, 0, 0}}
+		got, _, err := joinedOf(t, l, s, false, source)
+		if err != nil {
+			return
+		}
+		joined, err := columnTexts(t.Context(), got, s, nil, false)
+		if err != nil {
+			t.Fatalf("what was joined cannot be read: %v", err)
+		}
+		read, err := columnTexts(t.Context(), body, s, source.deleted, false)
+		if err != nil {
+			return // another decoder is stricter in places
+		}
+		if diff := cmp.Diff(read, joined); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
