@@ -23,23 +23,20 @@ const arenaChunk = 1 << 20
 // arena keeps texts for ever, without a header each and without copying any as it grows.
 type arena struct{ chunks [][]byte }
 
-// append returns the text's place.
+// append returns the place of a text that is not empty.
 func (a *arena) append(text []byte) uint64 {
-	need := len(text) + binary.MaxVarintLen64
 	last := len(a.chunks) - 1
-	if last < 0 || cap(a.chunks[last])-len(a.chunks[last]) < need {
-		a.chunks = append(a.chunks, make([]byte, 0, max(arenaChunk, need))) // a text too long for a chunk has one alone
+	if last < 0 || cap(a.chunks[last])-len(a.chunks[last]) < len(text) {
+		a.chunks = append(a.chunks, make([]byte, 0, max(arenaChunk, len(text)))) // a text too long for a chunk has one alone
 		last++
 	}
 	at := uint64(last)*arenaChunk + uint64(len(a.chunks[last]))
-	a.chunks[last] = appendSized(a.chunks[last], text)
+	a.chunks[last] = append(a.chunks[last], text...)
 	return at
 }
 
-func (a *arena) at(place uint64) []byte {
-	text, _ := cutSized(a.chunks[place/arenaChunk][place%arenaChunk:])
-	return text
-}
+// from is the text of a place, and what is behind it: the text has to tell where it ends.
+func (a *arena) from(place uint64) []byte { return a.chunks[place/arenaChunk][place%arenaChunk:] }
 
 // dictionary gives each different text a number.
 type dictionary struct {

@@ -10,8 +10,8 @@ import (
 	"github.com/sluicedata/sluice/storage"
 )
 
-// Files are the live files of a table at a version, in the order in which they were added. They are kept in about 100
-// bytes each, so that a table may have millions: names in an arena, folders and partition values once each. Statistics are
+// Files are the live files of a table at a version, in the order in which they were added. They are kept in about 60
+// bytes each, so that a table may have millions: names packed, folders and partition values once each. Statistics are
 // kept compressed if they came with a commit, and read when asked for if they are in a log checkpoint in Parquet. Safe for
 // concurrent use once a State has been returned with them.
 type Files struct {
@@ -19,7 +19,7 @@ type Files struct {
 	rows   fileRows
 	live   int
 	bytes  int64
-	names  arena
+	names  names
 	dirs   dictionary // of paths, with their last slash
 	tuples dictionary // of partition values; see appendTupleValue
 	runs   []statsRun // ascending
@@ -33,7 +33,7 @@ type Files struct {
 
 // fileRow is what all files have.
 type fileRow struct {
-	name     uint64 // in the arena
+	name     uint64 // its place in names
 	size     int64  // bytes
 	modified int64  // ms since the epoch
 	tuple    uint32 // noTuple: none
@@ -71,7 +71,7 @@ type extra struct {
 }
 
 func newFiles(store storage.Store) *Files {
-	f := &Files{store: store, seed: maphash.MakeSeed(), extras: map[uint32]extra{}}
+	f := &Files{store: store, names: newNames(), seed: maphash.MakeSeed(), extras: map[uint32]extra{}}
 	f.dirs.limit, f.tuples.limit = math.MaxUint16, math.MaxUint32
 	f.dirs.id(nil)
 	return f
@@ -156,7 +156,12 @@ func (f *Files) Keys() iter.Seq[FileKey] {
 }
 
 func (f *Files) path(r *fileRow) string {
-	return f.dirs.texts[r.dir] + string(f.names.at(r.name))
+	var room [256]byte
+	return string(f.appendPath(room[:0], r))
+}
+
+func (f *Files) appendPath(b []byte, r *fileRow) []byte {
+	return f.names.appendAt(append(b, f.dirs.texts[r.dir]...), r.name)
 }
 
 // values are the partition values, see appendTupleValue; nil when there are none at all.
@@ -244,7 +249,10 @@ func (f *Files) drop(id uint32) {
 
 // split cuts a path behind its last slash, unless there are too many folders to keep them once each.
 func (f *Files) split(path []byte) (dir uint16, name []byte) {
-	cut := bytes.LastIndexByte(path, '/') + 1
+	cut := 0
+	for next := bytes.IndexByte(path, '/'); next >= 0; next = bytes.IndexByte(path[cut:], '/') { // LastIndexByte goes byte by byte
+		cut += next + 1
+	}
 	if id, ok := f.dirs.tryID(path[:cut]); ok {
 		return uint16(id), path[cut:]
 	}
@@ -261,9 +269,14 @@ func (f *Files) hash(path []byte, dv string) uint64 {
 
 // find returns the slot of a key, whose path need not be canonical, and its hash: that of the row which has it, dead or not, or the free one where it belongs.
 func (f *Files) find(path []byte, dv string) (slot int, hash uint64, same bool) {
+	return f.findIn(&f.index, path, dv)
+}
+
+// findIn is find, in an index of the files.
+func (f *Files) findIn(index *fileIndex, path []byte, dv string) (slot int, hash uint64, same bool) {
 	path = path[localScheme(path):]
 	hash = f.hash(path, dv)
-	slot, same = f.index.find(hash, func(id uint32) bool {
+	slot, same = index.find(hash, func(id uint32) bool {
 		return f.isNamed(f.rows.at(id), path) && f.extras[id].dv.ID() == dv
 	})
 	return slot, hash, same
@@ -271,11 +284,9 @@ func (f *Files) find(path []byte, dv string) (slot int, hash uint64, same bool) 
 
 // isNamed tells whether a canonical path is the row's.
 func (f *Files) isNamed(r *fileRow, path []byte) bool {
-	dir, name := CanonicalPath(f.dirs.texts[r.dir]), f.names.at(r.name)
-	if dir == "" {
-		name = name[localScheme(name):]
-	}
-	return len(path) >= len(dir) && string(path[:len(dir)]) == dir && bytes.Equal(path[len(dir):], name)
+	var room [256]byte
+	own := f.appendPath(room[:0], r)
+	return bytes.Equal(own[localScheme(own):], path)
 }
 
 // compact leaves the dead rows behind, but for those of runs, which are one for each add of a row group.
@@ -319,6 +330,7 @@ func (f *Files) inRuns() uint32 {
 
 // seal ends the adding: what only that needs is given back.
 func (f *Files) seal() {
+	f.names.seal()
 	f.index, f.dirs.ids, f.tuples.ids = fileIndex{}, nil, nil
 }
 

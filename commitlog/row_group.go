@@ -215,7 +215,7 @@ func (g *rowGroup) action(name, key string) ([]actionRow, error) {
 				return nil
 			}
 			if i, ok := at[row]; ok {
-				rows[i].values[path] = append(rows[i].values[path], v)
+				rows[i].values[path] = append(rows[i].values[path], v.Clone())
 			}
 		}
 	}

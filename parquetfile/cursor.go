@@ -7,14 +7,15 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// Cursor walks over the values of one leaf in one row group. Pages are not given back to parquet-go's pool, so that values
-// stay as they are until the next row group, but for those that are passed over.
+// Cursor walks over the values of one leaf in one row group. A value, and the bytes that it refers to, stay as they are until the next
+// Peek: pages go back to parquet-go's pool.
 type Cursor struct {
 	file        *File
 	group, leaf int
 
 	pages  parquet.Pages
-	values parquet.ValueReader // of the page; nil before the first and after the last
+	held   parquet.Page        // whose values are in the buffer; nil before the first
+	values parquet.ValueReader // of the page; nil before the first and after the last of its values
 	buffer []parquet.Value
 	at, n  int
 	ended  bool
@@ -46,17 +47,18 @@ func (c *Cursor) SkipPages(skip func(page parquet.Page) bool) (rows int64, err e
 			return rows, err
 		}
 		if !skip(page) {
-			c.values = page.Values()
+			c.held, c.values = page, page.Values()
 			return rows, nil
 		}
 		rows += page.NumRows()
-		parquet.Release(page) // nobody has its values
+		parquet.Release(page)
 	}
 	return rows, nil
 }
 
-// page is the next one, nil at the end of the row group.
+// page is the next one, nil at the end of the row group. The one before is let go of.
 func (c *Cursor) page() (parquet.Page, error) {
+	c.release()
 	if c.pages == nil {
 		pages, err := c.file.Pages(c.group, c.leaf)
 		if err != nil {
@@ -78,7 +80,7 @@ func (c *Cursor) fill() error {
 		if page == nil || err != nil {
 			return err
 		}
-		c.values = page.Values()
+		c.held, c.values = page, page.Values()
 	}
 	n, err := c.values.ReadValues(c.buffer)
 	c.at, c.n = 0, n
@@ -98,8 +100,16 @@ func (c *Cursor) Next() parquet.Value {
 	return v
 }
 
-// Close lets go of the pages.
+func (c *Cursor) release() {
+	if c.held != nil {
+		parquet.Release(c.held)
+		c.held = nil
+	}
+}
+
+// Close lets go of the pages, and of all values.
 func (c *Cursor) Close() error {
+	c.release()
 	if c.pages == nil {
 		return nil
 	}

@@ -7,5 +7,5 @@
 //
 //   - No bytes of a file make it panic or allocate more than the file can account for by its own size: what the decoder
 //     answers with a panic becomes an error.
-//   - A value that a Cursor handed out stays as it is.
+//   - A value that a Cursor handed out stays as it is until it goes on.
 package parquetfile
