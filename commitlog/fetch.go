@@ -5,11 +5,13 @@ import (
 	"sync"
 )
 
-// fetchers is how many commits are read and parsed at a time.
-const fetchers = 16
-
-// fetchedBytes is about how long the commits are together that are read and parsed ahead.
-const fetchedBytes = 4 << 20
+const (
+	// fetchers is how many commits are read and parsed at a time, at most, and firstFetchers as long as it is not known how long they are.
+	fetchers      = 16
+	firstFetchers = 4
+	// fetchedBytes is about how long the commits are together that are read and parsed ahead.
+	fetchedBytes = 4 << 20
+)
 
 // fetch reads the commits [from, to] and hands them to apply in ascending order, as what their parsers hold until it
 // returns. An error of apply ends it and is returned as it is.
@@ -24,7 +26,7 @@ func (l *Log) fetch(ctx context.Context, from, to int64, d detail, apply func(*p
 		done   chan error
 	}
 	var idle []*parser
-	ahead, next := int64(fetchers), from
+	ahead, next := int64(firstFetchers), from
 	for v := from; v <= to; v++ {
 		for ; next <= min(to, v+ahead-1); next++ {
 			slot, version := &window[next%fetchers], next
