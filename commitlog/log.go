@@ -11,8 +11,8 @@ import (
 	"github.com/sluicedata/sluice/storage"
 )
 
-// trustHead is how long a head is believed without a look at the log. After a longer pause Commit looks first: other
-// engines may have moved the table on and cleaned up the commits in between, and a put at a version that was deleted
+// trustHead is how long a head is believed without a look at its own commit. After a longer pause Commit and Refresh look at that first:
+// other engines may have moved the table on and cleaned up the commits in between, and a put at a version that was deleted
 // would succeed and be lost. No engine deletes commits as young as this.
 const trustHead = 5 * time.Minute
 
@@ -24,7 +24,7 @@ type Log struct {
 
 	turn     chan struct{} // holds a token while nobody moves the head
 	head     atomic.Pointer[Head]
-	lookedAt time.Time // when the head was last compared with the log; guarded by turn
+	lookedAt time.Time // when the head's own commit was last seen in the log; guarded by turn
 }
 
 // New returns the log of the table whose folder store is rooted at. It does no I/O.
@@ -47,11 +47,10 @@ func (l *Log) Load(ctx context.Context) (*Head, error) {
 	return l.load(ctx)
 }
 
-// Refresh brings the head up to the newest version and returns it. It loads the log if there is no head. Else it reads
-// the head's own commit again, to see that it is still what it was, and the commits after it until there is none: k+2
-// reads for k new versions. If the head's commit is gone or is another one (the table was rolled back, replaced, or its
-// early commits were cleaned up), it loads the log; the version returned may then be a smaller one. Errors are those of
-// Load.
+// Refresh brings the head up to the newest version and returns it. It loads the log if there is no head. Else it reads the commits
+// after it until there is none: k+1 reads for k new versions. When the head's own commit was last seen more than trustHead ago, or
+// never, it reads that first: if it is gone or is another one (the table was rolled back, replaced, or its early commits were cleaned up),
+// it loads the log; the version returned may then be a smaller one. Errors are those of Load.
 func (l *Log) Refresh(ctx context.Context) (*Head, error) {
 	if err := l.acquire(ctx); err != nil {
 		return nil, err
@@ -91,20 +90,19 @@ func (l *Log) refresh(ctx context.Context) (*Head, error) {
 	if h == nil {
 		return l.load(ctx)
 	}
-	body, err := l.store.Get(ctx, commitKey(h.Version))
-	switch {
-	case errors.Is(err, storage.ErrNotExist):
-		return l.load(ctx)
-	case err != nil:
-		return nil, err
-	case l.fileOf(body) != h.file:
-		return l.load(ctx)
+	if h.file == (commitFile{}) || l.now().Sub(l.lookedAt) > trustHead {
+		body, err := l.store.Get(ctx, commitKey(h.Version))
+		switch {
+		case errors.Is(err, storage.ErrNotExist):
+			return l.load(ctx)
+		case err != nil:
+			return nil, err
+		case l.fileOf(body) != h.file:
+			return l.load(ctx)
+		}
+		l.lookedAt = l.now()
 	}
-	if h, err = l.follow(ctx, h, func(*Commit) error { return nil }); err != nil {
-		return nil, err
-	}
-	l.lookedAt = l.now()
-	return h, nil
+	return l.follow(ctx, h, func(*Commit) error { return nil })
 }
 
 // follow moves the head over the commits after h until there is none, showing each to see first.
@@ -125,6 +123,7 @@ func (l *Log) follow(ctx context.Context, h *Head, see func(*Commit) error) (*He
 		}
 		h.wrote(l.fileOf(p.b))
 		l.moveTo(h)
+		l.lookedAt = l.now()
 	}
 }
 

@@ -60,21 +60,42 @@ func TestVersion0WithoutWhatItHasToBeginWith(t *testing.T) {
 }
 
 func TestRefreshReadsWhatIsNew(t *testing.T) {
-	s, l := newTable(t)
-	s.write(1, lineInfo("w"), lineAdd("x"), lineAdd("y"))
-	s.write(2, lineInfo("w2"), lineRemove("x"), lineTxn("b", 4))
-	h, err := l.Refresh(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{"get 0", "get 1", "get 2", "get 3: absent"}, s.transcript()); diff != "" {
-		t.Error(diff)
-	}
-	if h.Version != 2 || h != l.Head() {
-		t.Errorf("head %+v", h)
-	}
-	if diff := cmp.Diff(App{Batch: 4, LastUpdated: 3, Version: 2, UserMetadata: "by w2", TxnID: "w2"}, h.Apps["b"]); diff != "" {
-		t.Error(diff)
+	for _, test := range []struct {
+		commits int64 // of others
+		pause   time.Duration
+		want    []string
+	}{
+		{0, 0, []string{"get 1: absent"}},
+		{1, trustHead, []string{"get 1", "get 2: absent"}},
+		{5, 0, []string{"get 1", "get 2", "get 3", "get 4", "get 5", "get 6: absent"}},
+		{0, trustHead + 1, []string{"get 0", "get 1: absent"}},
+		{1, trustHead + 1, []string{"get 0", "get 1", "get 2: absent"}},
+	} {
+		s, l := newTable(t)
+		for v := int64(1); v <= test.commits; v++ {
+			s.write(v, lineInfo(fmt.Sprint("w", v)), lineTxn("b", v))
+		}
+		l.now = func() time.Time { return testNow.Add(test.pause) }
+		h, err := l.Refresh(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(test.want, s.transcript()); diff != "" {
+			t.Errorf("%d commits, %v later: %s", test.commits, test.pause, diff)
+		}
+		if h.Version != test.commits || h != l.Head() {
+			t.Errorf("%d commits: head %+v", test.commits, h)
+		}
+		if app := h.Apps["b"]; test.commits > 0 && (app.Batch != test.commits || app.UserMetadata != fmt.Sprint("by w", test.commits)) {
+			t.Errorf("%d commits: %+v", test.commits, app)
+		}
+		// what has just been seen is not looked at again
+		if _, err := l.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(test.want[len(test.want)-1:], s.transcript()); diff != "" {
+			t.Errorf("%d commits, %v later, again: %s", test.commits, test.pause, diff)
+		}
 	}
 }
 
@@ -91,6 +112,7 @@ func TestAHeadNeverChanges(t *testing.T) {
 }
 
 func TestRefreshNoticesATableThatIsNotTheSame(t *testing.T) {
+	later := func(l *Log) { l.now = func() time.Time { return testNow.Add(trustHead + time.Second) } }
 	grow := func(t *testing.T, s *memStore, l *Log) {
 		t.Helper()
 		for n := int64(1); n <= 3; n++ {
@@ -105,6 +127,7 @@ func TestRefreshNoticesATableThatIsNotTheSame(t *testing.T) {
 		grow(t, s, l)
 		s.drop(2)
 		s.drop(3)
+		later(l)
 		h, err := l.Refresh(context.Background())
 		if err != nil || h.Version != 1 || h.Apps["a"].Batch != 1 {
 			t.Fatal(h, err)
@@ -118,6 +141,7 @@ func TestRefreshNoticesATableThatIsNotTheSame(t *testing.T) {
 		for v := int64(1); v < 6; v++ {
 			s.write(v, lineInfo("u"), lineAdd(fmt.Sprint(v)))
 		}
+		later(l)
 		h, err := l.Refresh(context.Background())
 		if err != nil || h.Version != 5 || h.Metadata.ID != "U" || len(h.Apps) != 0 {
 			t.Fatal(h, err)
@@ -126,6 +150,7 @@ func TestRefreshNoticesATableThatIsNotTheSame(t *testing.T) {
 	t.Run("gone", func(t *testing.T) {
 		s, l := newTable(t)
 		s.drop(0)
+		later(l)
 		if _, err := l.Refresh(context.Background()); !errors.Is(err, ErrNoTable) || l.Head() != nil {
 			t.Errorf("got %v, head %v", err, l.Head())
 		}
@@ -135,6 +160,7 @@ func TestRefreshNoticesATableThatIsNotTheSame(t *testing.T) {
 		s.drop(0)
 		s.write(5, lineInfo("w"))
 		s.put("00000000000000000005.checkpoint.parquet", cpBytes(t, cpHead()))
+		later(l)
 		if h, err := l.Refresh(context.Background()); err != nil || h.Version != 5 {
 			t.Errorf("got %v, %v", h, err)
 		}
@@ -167,6 +193,7 @@ func TestCommitToATableThatWentBackIsAConflict(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.drop(1)
+	l.now = func() time.Time { return testNow.Add(trustHead + time.Second) }
 	if _, err := l.Refresh(context.Background()); err != nil {
 		t.Fatal(err)
 	}

@@ -224,7 +224,6 @@ func (l *Log) settle(ctx context.Context, a *attempt, h *Head, outcome storage.O
 		return nil, a.unsettled(err)
 	case h.Version > before:
 		a.silent = 0
-		l.lookedAt = l.now()
 		return h, l.judge(ctx, a, h)
 	case outcome == storage.Exists:
 		return l.startOver(ctx, a)
