@@ -78,7 +78,7 @@ func (c *column) gather(s *sources, picks []pick) error {
 
 func (c *column) gatherValues(s *sources, picks []pick) error {
 	switch c.form {
-	case bits:
+	case booleans:
 		c.fixed = gatherBits(c.fixed, c.n, s.fixed, picks)
 	case numbers:
 		c.fixed = c.gatherNumbers(c.fixed, s.fixed, picks)

@@ -5,26 +5,21 @@ package zorder
 // coordinates.
 func hilbert(x []uint32, bits int) uint64 {
 	last := len(x) - 1
-	for q := uint32(1) << (bits - 1); q > 1; q >>= 1 { // undo the turns of the squares around
-		low := q - 1
+	for bit := bits - 1; bit > 0; bit-- { // undo the turns of the squares around
+		low := uint32(1)<<bit - 1
 		for i := range x {
-			if x[i]&q != 0 {
-				x[0] ^= low
-			} else {
-				swap := (x[0] ^ x[i]) & low
-				x[0] ^= swap
-				x[i] ^= swap
-			}
+			set := -(x[i] >> bit & 1) // all ones, or zeros: a branch would often go the wrong way
+			swap := (x[0] ^ x[i]) & low &^ set
+			x[0] ^= swap | low&set
+			x[i] ^= swap
 		}
 	}
 	for i := 1; i <= last; i++ { // Gray code
 		x[i] ^= x[i-1]
 	}
 	flip := uint32(0)
-	for q := uint32(1) << (bits - 1); q > 1; q >>= 1 {
-		if x[last]&q != 0 {
-			flip ^= q - 1
-		}
+	for bit := bits - 1; bit > 0; bit-- {
+		flip ^= (uint32(1)<<bit - 1) & -(x[last] >> bit & 1)
 	}
 	for i := range x {
 		x[i] ^= flip

@@ -10,7 +10,7 @@ import (
 type form uint8
 
 const (
-	bits form = iota
+	booleans form = iota
 	numbers
 	texts
 	lists
@@ -35,7 +35,7 @@ func newShape(t arrow.DataType) *shape {
 	}
 	switch stored := stored.(type) {
 	case *arrow.BooleanType:
-		s.form = bits
+		s.form = booleans
 	case *arrow.StringType, *arrow.BinaryType:
 		s.form, s.dictionary = texts, newDictionary(t)
 	case arrow.ListLikeType:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/bits"
 	"slices"
 	"sync"
 
@@ -203,9 +204,8 @@ func countUpTo(numbers []uint64, n uint64) int {
 	at := 0
 	for length := len(numbers); length > 0; {
 		half := (length + 1) / 2
-		if numbers[at+half-1] <= n {
-			at += half
-		}
+		_, below := bits.Sub64(n, numbers[at+half-1], 0)
+		at += half & (int(below) - 1) // or nothing: a branch would often go the wrong way
 		length -= half
 	}
 	return at
