@@ -1,0 +1,98 @@
+package interop
+
+import (
+	"testing"
+	"time"
+
+	"github.com/sluicedata/sluice/commitlog"
+	"github.com/sluicedata/sluice/compaction"
+	"github.com/sluicedata/sluice/internal/seqtest"
+	"github.com/sluicedata/sluice/internal/tabletest"
+	"github.com/sluicedata/sluice/storage"
+	"github.com/sluicedata/sluice/table"
+)
+
+// TestForeignReadersReadClones holds what we read of shallow clones against what those read that follow absolute paths, and
+// what is left of a clone after its compaction against all.
+func TestForeignReadersReadClones(t *testing.T) {
+	Readers(t)
+	source := t.TempDir()
+	store := tabletest.Local(t, source)
+	create := &table.Create{
+		Schema: tabletest.Columns(t, "struct<id:long,p:string>"), PartitionColumns: []string{"p"},
+		Properties: map[string]string{"delta.enableDeletionVectors": "true"},
+	}
+	for batch, rows := range []string{`[{"id":1,"p":"a b"},{"id":2,"p":null}]`, `[{"id":3,"p":"a b"},{"id":4,"p":null},{"id":5,"p":null}]`} {
+		tabletest.Commit(t, tabletest.Begin(t, table.New(store, table.Options{}), create, rows), batch)
+	}
+	var tables []Table
+	for _, c := range []struct {
+		scheme  string
+		vector  bool
+		refused map[string]string
+	}{
+		{"", false, nil},
+		{"file://", true, map[string]string{"duckdb": "Cannot open file"}}, // which looks for them in the table's folder
+		{"file:", true, map[string]string{"duckdb": "Cannot open file"}},
+	} {
+		if c.vector {
+			deleteFirstRow(t, store)
+		}
+		folder := t.TempDir()
+		clone := tabletest.Local(t, folder)
+		tabletest.Clone(t, store, clone, func(path string) string { return c.scheme + source + "/" + path })
+		cloned := newest(t, clone)
+		tables = append(tables, Table{Path: folder, Versions: map[int64]Content{0: Scanned(t, cloned)}, Refused: c.refused})
+		compactAll(t, cloned)
+		last := newest(t, clone)
+		tables = append(tables, Table{Path: folder, Versions: map[int64]Content{last.Version(): Scanned(t, last)}})
+	}
+	Check(t, tables...)
+	for i := range tables {
+		tables[i].Refused = nil
+	}
+	CheckOnDemand(t, "spark", tables...)
+}
+
+func newest(t *testing.T, store storage.Store) *table.Snapshot {
+	t.Helper()
+	s, err := table.New(store, table.Options{}).Snapshot(t.Context(), table.Newest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func compactAll(t *testing.T, s *table.Snapshot) {
+	t.Helper()
+	p, err := compaction.NewPlan(t.Context(), s, compaction.Options{Now: time.Now()})
+	if err == nil {
+		err = compaction.Run(t.Context(), s, p, compaction.Events{})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// deleteFirstRow deletes the first row of a file that no row has been deleted of, by a vector in a file.
+func deleteFirstRow(t *testing.T, store storage.Store) {
+	t.Helper()
+	state := newest(t, store).State()
+	for _, add := range seqtest.All(t, state.Files.All(t.Context())) {
+		if add.DeletionVector != nil {
+			continue
+		}
+		actions := commitlog.Commit{Removes: []commitlog.Remove{{Path: add.Path, DataChange: true, PartitionValues: add.PartitionValues, Size: &add.Size}}}
+		var err error
+		if add.DeletionVector, err = tabletest.PutVector(t.Context(), store, []bool{true}); err != nil {
+			t.Fatal(err)
+		}
+		add.DataChange = true
+		actions.Adds = []commitlog.Add{add}
+		if _, err := commitlog.New(store).Commit(t.Context(), commitlog.Transaction{ReadVersion: state.Version, Actions: actions}); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	t.Fatal("there is no such file")
+}
