@@ -6,8 +6,8 @@
 // them (column.go, shape.go, arrays.go), but for texts that files have in dictionaries, which get a number in one dictionary of the
 // whole group (dictionary.go). Rows that do not fit into memory are gathered by ranges of keys, whose limits are quantiles of the sample as well, and go
 // to an unnamed file, a block for each range (sorter.go, scratch.go). Then one range after the other is sorted and gathered on its way into the
-// table (sorted.go, radix.go); one that does not fit into memory by itself is divided again. So a row moves twice at most, or three times, and each
-// time column by column.
+// table (sorted.go, radix.go); one that does not fit into memory by itself is divided again. So a row that fits is moved once, another twice, and once more for each time that its range is
+// divided, always column by column.
 //
 // Invariants:
 //
