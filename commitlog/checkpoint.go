@@ -183,7 +183,7 @@ func (r *checkpointReader) rowGroup(g *rowGroup, run statsRun, sidecars *[]strin
 		}},
 		{"domainMetadata", "domain", func(a actionRow) error {
 			d, err := a.domain()
-			s.applyDomains([]DomainMetadata{d})
+			applyDomains(s.Domains, []DomainMetadata{d})
 			return err
 		}},
 		{"sidecar", "path", func(a actionRow) error {

@@ -133,7 +133,7 @@ func planCheckpoint(s *State) (*checkpointPlan, error) {
 			data.Fields = append(data.Fields, f)
 		}
 	}
-	p.parsed = statsShapeOf(data, choice.Of(data))
+	p.parsed = statsShapeOf(data, choice.With(DottedPaths(s.clustering.columns)).Of(data))
 	return p, nil
 }
 

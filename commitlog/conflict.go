@@ -55,7 +55,7 @@ func (a *attempt) read(h *Head) {
 // unless it changes the table's metadata or is Whole.
 func (a *attempt) conflict(w *Commit) string {
 	for _, d := range a.commit.Domains {
-		if slices.ContainsFunc(w.Domains, func(o DomainMetadata) bool { return o.Domain == d.Domain }) {
+		if a.checked != NoTable && slices.ContainsFunc(w.Domains, func(o DomainMetadata) bool { return o.Domain == d.Domain }) {
 			return fmt.Sprintf("it changes the domain %q too", d.Domain)
 		}
 	}
@@ -114,7 +114,7 @@ func (a *attempt) judgeChange(h *Head) error {
 	conflict := &ConflictError{Version: at, Reason: "it changes the table's protocol or metadata"}
 	if a.checked == NoTable {
 		conflict.Reason = "somebody else has created the table"
-		a.commit.Protocol, a.commit.Metadata = nil, nil
+		a.commit.Protocol, a.commit.Metadata, a.commit.Domains = nil, nil, nil
 	}
 	if !a.tx.Blind || a.tx.Validate == nil || a.commit.Protocol != nil || a.commit.Metadata != nil {
 		return conflict

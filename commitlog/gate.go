@@ -29,7 +29,7 @@ const (
 	gateWriting         = "writing"
 )
 
-// gate checks a head whose protocol or metadata is new, and prepares what depends on them. An error means that the table
+// gate checks a head whose protocol, metadata or domains are new, and prepares what depends on them. An error means that the table
 // cannot be read: an *UnsupportedError, or a *CorruptError at the head's version.
 func (h *Head) gate() error {
 	t, err := gateRead(h.table, h.Version, h.Protocol, h.Metadata)
@@ -37,9 +37,10 @@ func (h *Head) gate() error {
 		return err
 	}
 	h.schema = t.schema
-	h.unwritable = nil
-	if err := t.writing(); err != nil {
-		h.unwritable = err
+	h.clustering = clusteringOf(h.Protocol, h.Metadata, h.schema, h.Domains)
+	h.unwritable = t.writing()
+	if h.unwritable == nil && h.clustering.err != nil {
+		h.unwritable = &UnsupportedError{Table: h.table, Features: []string{featureClustering}, For: gateWriting, Detail: h.clustering.err.Error()}
 	}
 	return nil
 }

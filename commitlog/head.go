@@ -14,7 +14,8 @@ type Head struct {
 	Version  int64
 	Protocol Protocol
 	Metadata Metadata
-	Apps     map[string]App // by appId; also those that delta.setTransactionRetentionDuration says have expired
+	Apps     map[string]App            // by appId; also those that delta.setTransactionRetentionDuration says have expired
+	Domains  map[string]DomainMetadata // those not removed
 
 	// LastICT is the in-commit timestamp of the version, in ms since the epoch; 0 when the table has none.
 	LastICT int64
@@ -24,6 +25,7 @@ type Head struct {
 
 	table      string // URL
 	schema     *schema.Type
+	clustering clustering
 	unwritable error      // why an append is refused
 	checkpoint int64      // version of the log checkpoint that it was read from; -1 for none
 	protocolAt int64      // version of the last protocol action
@@ -68,8 +70,11 @@ func (h *Head) next(c *Commit) (*Head, error) {
 	if len(c.Txns) > 0 {
 		n.Apps = maps.Clone(h.Apps)
 	}
+	if len(c.Domains) > 0 {
+		n.Domains = maps.Clone(h.Domains)
+	}
 	n.apply(c)
-	if c.Protocol != nil || c.Metadata != nil {
+	if c.Protocol != nil || c.Metadata != nil || c.setsClustering() {
 		if err := n.gate(); err != nil {
 			return nil, err
 		}
@@ -103,6 +108,7 @@ func (h *Head) apply(c *Commit) {
 		h.LastICT = c.Info.InCommitTimestamp
 	}
 	applyTxns(h.Apps, c)
+	applyDomains(h.Domains, c.Domains)
 }
 
 func applyTxns(apps map[string]App, c *Commit) {

@@ -56,7 +56,7 @@ func (s *State) apply(c *parser) {
 	for i := range c.removes {
 		s.Files.remove(c.removes[i].path, c.removes[i].vector.ID())
 	}
-	s.applyDomains(c.commit.Domains)
+	applyDomains(s.Domains, c.commit.Domains)
 	if s.removed == nil {
 		return
 	}

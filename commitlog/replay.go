@@ -25,6 +25,8 @@ type State struct {
 	removed *Files // tombstones, of which modified is the deletionTimestamp; nil when they are not asked for
 	after   int64  // ms since the epoch; older ones are not kept
 	schema  *schema.Type
+
+	clustering clustering
 }
 
 // Schema is the table's schema, a struct, with column mapping. It is shared: not to be changed.
@@ -34,12 +36,12 @@ func (l *Log) newState() *State {
 	return &State{Version: -1, Files: newFiles(l.store), Apps: map[string]App{}, Domains: map[string]DomainMetadata{}}
 }
 
-func (s *State) applyDomains(domains []DomainMetadata) {
+func applyDomains(known map[string]DomainMetadata, domains []DomainMetadata) {
 	for _, d := range domains {
 		if d.Removed {
-			delete(s.Domains, d.Domain)
+			delete(known, d.Domain)
 		} else {
-			s.Domains[d.Domain] = d
+			known[d.Domain] = d
 		}
 	}
 }
@@ -74,7 +76,7 @@ func (l *Log) replayHead(ctx context.Context) (*Head, error) {
 }
 
 func (l *Log) newHead() *Head {
-	return &Head{Version: -1, checkpoint: -1, Apps: map[string]App{}, table: l.store.URL()}
+	return &Head{Version: -1, checkpoint: -1, Apps: map[string]App{}, Domains: map[string]DomainMetadata{}, table: l.store.URL()}
 }
 
 // begin reads a segment's log checkpoint into a new state, if it has one.
@@ -87,7 +89,7 @@ func (l *Log) begin(ctx context.Context, s segment, state *State, files bool) (*
 	if err := r.read(ctx, s.checkpoint); err != nil {
 		return nil, err
 	}
-	h.Version, h.Protocol, h.Metadata, h.Apps = state.Version, state.Protocol, state.Metadata, state.Apps
+	h.Version, h.Protocol, h.Metadata, h.Apps, h.Domains = state.Version, state.Protocol, state.Metadata, state.Apps, state.Domains
 	h.checkpoint, h.protocolAt, h.metadataAt = state.Version, state.Version, state.Version
 	h.tail.last = s.said
 	h.tail.last.Version = state.Version
@@ -199,7 +201,7 @@ func (l *Log) replay(ctx context.Context, version int64, begin func() *State) (*
 		return nil, err
 	}
 	state.Version, state.Protocol, state.Metadata, state.Apps = h.Version, h.Protocol, h.Metadata, h.Apps
-	state.schema = h.schema
+	state.schema, state.clustering = h.schema, h.clustering
 	state.Files.seal()
 	if state.removed != nil {
 		state.removed.seal()

@@ -2,6 +2,7 @@ package commitlog
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,6 +22,13 @@ const defaultStatsLeaves = 32
 type StatsColumns struct {
 	leaves int                 // the first so many; -1 for all
 	named  map[string]struct{} // or, when not nil, these and what is inside
+	also   []string            // dotted paths
+}
+
+// With are these columns and others, by their dotted paths.
+func (c StatsColumns) With(paths []string) StatsColumns {
+	c.also = paths
+	return c
 }
 
 // StatsColumnsOf reads the table's properties.
@@ -45,6 +53,7 @@ func StatsColumnsOf(properties map[string]string) (StatsColumns, error) {
 // column, structs as those inside. Partition columns are not to be among the fields.
 func (c StatsColumns) Of(t *schema.Type) map[string]struct{} {
 	paths := make(map[string]struct{})
+	leaves := 0
 	var walk func(prefix string, t *schema.Type, inside bool)
 	walk = func(prefix string, t *schema.Type, inside bool) {
 		for i := range t.Fields {
@@ -56,9 +65,10 @@ func (c StatsColumns) Of(t *schema.Type) map[string]struct{} {
 				walk(path+".", f.Type, named)
 				continue
 			}
-			if c.named != nil && named || c.named == nil && (c.leaves < 0 || len(paths) < c.leaves) {
+			if c.named != nil && named || c.named == nil && (c.leaves < 0 || leaves < c.leaves) || slices.Contains(c.also, path) {
 				paths[path] = struct{}{}
 			}
+			leaves++
 		}
 	}
 	walk("", t, false)

@@ -29,7 +29,7 @@ type Transaction struct {
 	// version before becomes that one; files without a ModificationTime get it too. A TxnID that is set makes the
 	// transaction known by it: whoever calls Commit again after an UnknownError sets the one that the error names.
 	//
-	// With NoTable they hold Protocol and Metadata. If somebody else creates the table first, these two are dropped and
+	// With NoTable they hold Protocol and Metadata. If somebody else creates the table first, these two and Domains are dropped, and
 	// the rest is committed to that table, provided that Validate agrees.
 	Actions Commit
 

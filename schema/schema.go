@@ -14,7 +14,10 @@
 //     MaxDepth deep.
 package schema
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // MaxDepth bounds the nesting of types that are parsed; far beyond any real table, far below the end of the stack.
 const MaxDepth = 100
@@ -97,6 +100,22 @@ func (t *Type) Index(name string) int {
 		}
 	}
 	return -1
+}
+
+// Find is the path to a field of the struct, or of structs inside, by its dotted name, and its type; nil when there is none. Names of
+// fields may have dots.
+func (t *Type) Find(name string) ([]string, *Type) {
+	for _, f := range t.Fields {
+		if f.Name == name {
+			return []string{name}, f.Type
+		}
+		if rest, inside := strings.CutPrefix(name, f.Name+"."); inside && f.Type.Kind == Struct {
+			if path, found := f.Type.Find(rest); found != nil {
+				return append([]string{f.Name}, path...), found
+			}
+		}
+	}
+	return nil, nil
 }
 
 // Contains says whether the type is of the kind, or has it anywhere inside.
