@@ -50,14 +50,14 @@ func supportOf(feature string) (support, bool) {
 	switch feature {
 	case featureAppendOnly, featureInvariants, featureCheckConstraints, featureChangeDataFeed, featureGeneratedColumns,
 		featureColumnDefaults, featureIdentityColumns, featureDomainMetadata, featureInCommitTimestamp,
-		featureCheckpointProtect:
+		featureCheckpointProtect, featureClustering:
 		return support{append: true}, true
 	case featureColumnMapping, featureDeletionVectors, featureTimestampNTZ, featureV2Checkpoint, featureVacuumCheck,
 		featureTypeWidening, featureTypeWideningOld:
 		return support{readerWriter: true, read: true, append: true}, true
 	case featureVariant, featureVariantOld, featureShredding, featureShreddingOld:
 		return support{readerWriter: true, read: true}, true
-	case featureRowTracking, featureClustering, featureIcebergV1, featureIcebergV2, featureIcebergV3:
+	case featureRowTracking, featureIcebergV1, featureIcebergV2, featureIcebergV3:
 		return support{}, true
 	}
 	return support{}, false

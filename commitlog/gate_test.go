@@ -74,7 +74,7 @@ func TestProtocolGate(t *testing.T) {
 		{"v2Checkpoint", lists(3, 7, "v2Checkpoint"), plain, nil, "", ""},
 		{"domainMetadata", writerOnly("domainMetadata"), plain, nil, "", ""},
 		{"rowTracking", lists(1, 7, "rowTracking", "domainMetadata"), plain, nil, "", "rowTracking"},
-		{"clustering", lists(1, 7, "clustering", "domainMetadata"), plain, nil, "", "clustering"},
+		{"clustering", lists(1, 7, "clustering", "domainMetadata"), plain, nil, "", ""},
 		{"inCommitTimestamp", writerOnly("inCommitTimestamp"), plain, nil, "", ""},
 		{"vacuumProtocolCheck", lists(3, 7, "vacuumProtocolCheck"), plain, nil, "", ""},
 		{"typeWidening", lists(3, 7, "typeWidening"), plain, nil, "", ""},

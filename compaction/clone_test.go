@@ -130,7 +130,7 @@ func TestCompactionOfACloneThatDiesAnywhereChangesNoRow(t *testing.T) {
 	source, folder := cloneTable(t, 2)
 	before := files(t, source)
 	t.Run("each mode", func(t *testing.T) {
-		changesNoRowOf(t, folder, func(t *testing.T, store storage.Store) error { return compact(t.Context(), store, nil) })
+		changesNoRowOf(t, folder, 2, func(t *testing.T, store storage.Store) error { return compact(t.Context(), store, nil) })
 	})
 	if diff := cmp.Diff(before, files(t, source)); diff != "" {
 		t.Error(diff)

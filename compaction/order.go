@@ -2,125 +2,147 @@ package compaction
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"iter"
+	"strings"
 
+	"github.com/sluicedata/sluice/commitlog"
 	"github.com/sluicedata/sluice/compaction/zorder"
+	"github.com/sluicedata/sluice/memory"
 	"github.com/sluicedata/sluice/table"
 )
 
 // Order has rows put into the order of a curve through columns, so that a query on any of them skips files. Files of all sizes
-// are rewritten then, a partition's together.
+// are rewritten then, a partition's together: see chooseCubes.
 type Order struct {
-	By  []string // dotted names of columns
-	All bool     // also files that are in this order already
+	By  []string // dotted names of columns; none: those that the table is clustered by
+	All bool     // also files that are in this order already, and those that another implementation has clustered
 	zorder.Settings
 }
 
-// curveName is what tags of files call the curve.
-const curveName = "hilbert"
+// ErrNoOrder says that all files are to be put in order, and nothing says in which.
+var ErrNoOrder = errors.New("put all files in order: the table is not clustered; name columns")
 
 const (
+	// curveName is what tags of files call the curve.
+	curveName = "hilbert"
 	// groupFiles is how many files of the size that the table wants a group becomes at most: in so many a query finds few, and a lost race
 	// does not cost a large partition.
 	groupFiles = 64
-	// newShare is the part of a group, one in so many, that files not in order have to be before the others are written again.
-	newShare = 10
+	// ownMemory is that of a sorting which is given none, in bytes.
+	ownMemory = 64 << 20
 )
 
 // ordering is a plan's order.
 type ordering struct {
+	table.Ordering
 	columns  *zorder.Columns
 	settings zorder.Settings
 }
 
-// placed is a file, and which files it was put in order with; empty: none.
-type placed struct {
-	table.File
-	cube string
+// of is the order of a snapshot's rows; nil: none.
+func (o *Order) of(s *table.Snapshot) (*ordering, error) {
+	clustering, err := s.ClusteringColumns()
+	if err != nil {
+		return nil, err
+	}
+	is := &ordering{Ordering: table.Ordering{By: o.By, Curve: curveName}, settings: o.Settings}
+	names := o.By
+	switch {
+	case len(clustering) > 0 && len(names) > 0:
+		return nil, fmt.Errorf("order rows by %s: the table is clustered by %s, and is put in that order; leave the columns out, or have it clustered by these",
+			strings.Join(names, ", "), strings.Join(commitlog.DottedPaths(clustering), ", "))
+	case len(clustering) > 0:
+		names = commitlog.DottedPaths(clustering)
+		is.By, is.Clustering = table.SQLNames(clustering), true
+	case len(names) == 0 && o.All:
+		return nil, ErrNoOrder
+	case len(names) == 0:
+		return nil, nil
+	}
+	if is.settings.Memory == nil {
+		is.settings.Memory = memory.New(ownMemory).Open("sort", ownMemory)
+	}
+	is.columns, err = zorder.NewColumns(s, names)
+	return is, err
 }
 
-// planOrder finds the groups of each partition.
-func (p *Plan) planOrder(s *table.Snapshot, o Options, files iter.Seq2[table.File, error], target int64) error {
-	columns, err := zorder.NewColumns(s, o.Order.By)
-	if err != nil {
-		return err
+// planOrder finds the groups of each partition, of so many bytes at most. It goes through the files twice: to weigh the cubes, and to take
+// the files of those that are chosen.
+func (p *Plan) planOrder(s *table.Snapshot, o Options, files iter.Seq2[table.File, error], most int64) error {
+	weights := map[string]cubes{} // by partition
+	for f, err := range files {
+		switch {
+		case err != nil:
+			return err
+		case p.foreign(&f, o):
+			p.Foreign++
+		case o.young(&f):
+			p.Young++
+		default:
+			partition := s.PartitionOf(&f)
+			if weights[partition] == nil {
+				weights[partition] = cubes{}
+			}
+			weights[partition][p.cubeOf(&f, o)] += f.Size
+		}
 	}
-	p.ordering = &ordering{columns, o.Order.Settings}
-	of := map[string][]placed{}
-	var partitions []string
+	chosen := make(map[string]map[string]bool, len(weights))
+	for partition, c := range weights {
+		chosen[partition] = c.choose(most)
+	}
+	return p.takeChosen(s, o, files, chosen, most)
+}
+
+// takeChosen puts the files of chosen cubes, by partition, into groups.
+func (p *Plan) takeChosen(s *table.Snapshot, o Options, files iter.Seq2[table.File, error], chosen map[string]map[string]bool, most int64) error {
+	open := map[string]*Group{}
+	var order []*Group
+	taken := 0
 	for f, err := range files {
 		if err != nil {
 			return err
 		}
-		if o.young(&f) {
-			p.Young++
+		partition := s.PartitionOf(&f)
+		if p.foreign(&f, o) || o.young(&f) || !chosen[partition][p.cubeOf(&f, o)] {
 			continue
 		}
-		partition := s.PartitionOf(&f)
-		if of[partition] == nil {
-			partitions = append(partitions, partition)
+		if taken == o.MaxFiles && taken > 0 {
+			break
 		}
-		f := placed{File: f}
-		if !o.Order.All {
-			f.cube = f.Cube(columns.Names(), curveName)
+		g := open[partition]
+		if g == nil || g.Bytes+f.Size > most {
+			g = &Group{Partition: partition}
+			open[partition] = g
+			order = append(order, g)
 		}
-		of[partition] = append(of[partition], f)
+		g.Files = append(g.Files, f)
+		g.Bytes += f.Size
+		taken++
 	}
-	for _, partition := range partitions {
-		for _, g := range orderGroups(of[partition], groupFiles*target) {
-			g.Partition = partition
-			if p.add(g, o.MaxBytes) {
-				return nil
-			}
+	for _, g := range order {
+		if p.add(*g, o.MaxBytes) {
+			break
 		}
 	}
 	return nil
 }
 
-// orderGroups puts files of a partition into groups of so many bytes at most. Files that were put in order together, and are more
-// than half of that, stay as they are. So do those that are most of the others, until what is not in order with them has grown to a tenth of them.
-func orderGroups(files []placed, most int64) []Group {
-	cubes := map[string]int64{} // bytes
-	for _, f := range files {
-		if f.cube != "" {
-			cubes[f.cube] += f.Size
-		}
+// foreign says whether a file is not ours to cluster ("Writer Requirements for Clustered Table").
+func (p *Plan) foreign(f *table.File, o Options) bool {
+	return p.ordering.Clustering && !o.Order.All && f.ClusteredElsewhere()
+}
+
+func (p *Plan) cubeOf(f *table.File, o Options) string {
+	if o.Order.All {
+		return unordered
 	}
-	largest := ""
-	for cube, bytes := range cubes {
-		if bytes <= most/2 && (largest == "" || bytes > cubes[largest] || bytes == cubes[largest] && cube < largest) {
-			largest = cube
-		}
-	}
-	var open []placed
-	var loose int64 // bytes that are not in order
-	for _, f := range files {
-		if cubes[f.cube] > most/2 {
-			continue
-		}
-		open = append(open, f)
-		if f.cube == "" || f.cube != largest {
-			loose += f.Size
-		}
-	}
-	if loose <= cubes[largest]/newShare {
-		return nil
-	}
-	var groups []Group
-	for _, f := range open {
-		last := len(groups) - 1
-		if last < 0 || groups[last].Bytes+f.Size > most {
-			groups = append(groups, Group{})
-			last++
-		}
-		groups[last].Files = append(groups[last].Files, f.File)
-		groups[last].Bytes += f.Size
-	}
-	return groups
+	return f.Cube(p.ordering.Ordering)
 }
 
 // rewrite gives a group's rows to the rewrite in order.
 func (o *ordering) rewrite(ctx context.Context, r *table.Rewrite, g Group, e zorder.Events) error {
-	r.Order(o.columns.Names(), curveName)
+	r.Order(o.Ordering)
 	return zorder.Order(ctx, r, g.Files, o.columns, o.settings, e)
 }

@@ -19,23 +19,34 @@ type Options struct {
 	MinAge time.Duration
 	// MaxBytes ends the plan with the group that reaches it; 0: no end.
 	MaxBytes int64
-	// MaxFiles bounds the files in the plan, which takes some PlanMemory bytes for each; 0: no end. An Order is not bounded by it.
+	// MaxFiles bounds the files in the plan, which takes some PlanMemory bytes for each; 0: no end.
 	MaxFiles int
 	// Now is the time that ages are told from.
 	Now time.Time
-	// Order is that of the rows; nil leaves them as they are.
-	Order *Order
+	// Order is that of the rows. Without columns it is that of the columns that the table is clustered by; if it is not, rows stay as they
+	// are.
+	Order Order
 }
 
 func (o *Options) young(f *table.File) bool { return o.Now.Sub(f.Modified) < o.MinAge }
 
 // Plan are the groups of files to rewrite, in the order of their first files, and what is left alone.
 type Plan struct {
-	Groups []Group
-	Young  int // files that are left alone for their age
+	Groups  []Group
+	Young   int // files that are left alone for their age
+	Foreign int // files that are left alone since another implementation has clustered them
 
 	bytes    int64     // of the groups
 	ordering *ordering // nil: rows stay in their order
+}
+
+// OrderedBy are the columns that rows are put in order by, and whether they are those that the table is clustered by; none: rows stay
+// in their order.
+func (p *Plan) OrderedBy() (columns []string, clustering bool) {
+	if p.ordering == nil {
+		return nil, false
+	}
+	return p.ordering.By, p.ordering.Clustering
 }
 
 // Group are files of one partition that become one, or several that are in order.
@@ -60,7 +71,7 @@ func (p *Plan) Files() int {
 // mostOf says whether part is more than three quarters of all.
 func mostOf(part, all int64) bool { return part/3 > all/4 }
 
-// NewPlan finds the groups; with an Order, as that says. Without one they are of the files that have less than three quarters of the size that the table wants. Within a
+// NewPlan finds the groups; with an order, as that says. Without one they are of the files that have less than three quarters of the size that the table wants. Within a
 // partition they come together in the order of their commits, so that rows that came together stay together and statistics
 // stay narrow. A file that has an eighth of that size already, and would be more than three quarters of its group, is left
 // out: it would be written again and again for little.
@@ -77,8 +88,11 @@ func NewPlan(ctx context.Context, s *table.Snapshot, o Options) (*Plan, error) {
 		return nil, err
 	}
 	p := &Plan{}
-	if o.Order != nil {
-		return p, p.planOrder(s, o, files, target)
+	if p.ordering, err = o.Order.of(s); err != nil {
+		return nil, err
+	}
+	if p.ordering != nil {
+		return p, p.planOrder(s, o, files, groupFiles*target)
 	}
 	open := map[string]*Group{}
 	var order []*Group

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sluicedata/sluice/batch"
 	"github.com/sluicedata/sluice/compaction"
+	"github.com/sluicedata/sluice/compaction/zorder"
 	"github.com/sluicedata/sluice/memory"
 	"github.com/sluicedata/sluice/table"
 )
@@ -79,7 +80,10 @@ func (c *compactions) compact(ctx context.Context, beside *batch.Beside, done *b
 	if err != nil {
 		return err
 	}
-	p, err := compaction.NewPlan(ctx, s, compaction.Options{MinAge: c.when.MinAge, MaxFiles: int(max(c.memory.Room()/2/compaction.PlanMemory, c.when.MinFiles)), Now: c.now()})
+	p, err := compaction.NewPlan(ctx, s, compaction.Options{
+		MinAge: c.when.MinAge, MaxFiles: int(max(c.memory.Room()/2/compaction.PlanMemory, c.when.MinFiles)), Now: c.now(),
+		Order: compaction.Order{Settings: zorder.Settings{Memory: c.memory, Scratch: c.lake.scratch(), Parallelism: 1}},
+	})
 	if err != nil {
 		return err
 	}
@@ -112,6 +116,7 @@ func (c *compactions) rewrite(ctx context.Context, s *table.Snapshot, p *compact
 	began, groups := time.Now(), 0
 	err := compaction.Run(ctx, s, p, compaction.Events{
 		Progress: func(int, int64) { work.rest() },
+		Written:  func(int, int64) { work.rest() },
 		Done: func(d compaction.Done) {
 			groups++
 			if d.Conflict != nil {

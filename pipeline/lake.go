@@ -26,6 +26,14 @@ type lake struct {
 
 func (l *lake) URL() string { return l.url }
 
+// scratch is a folder for what does not fit into memory: the table's own, or that of the system's temporary files for a table in a bucket.
+func (l *lake) scratch() string {
+	if isRemote(l.url) {
+		return ""
+	}
+	return l.url
+}
+
 func (l *lake) Refresh(ctx context.Context) (*batch.TableState, error) {
 	state, err := l.table.Refresh(ctx)
 	if err != nil {

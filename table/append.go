@@ -16,11 +16,10 @@ import (
 // concurrent use.
 type Append struct {
 	pending
-	head     *commitlog.Head     // nil when there is no table
-	protocol *commitlog.Protocol // of the table to make then, as its metadata
-	metadata *commitlog.Metadata
-	schema   *schema.Type  // of the rows, as the table has it
-	known    *arrow.Schema // of the last record that was found to fit
+	head   *commitlog.Head  // nil when there is no table
+	made   commitlog.Commit // the actions that make it then
+	schema *schema.Type     // of the rows, as the table has it
+	known  *arrow.Schema    // of the last record that was found to fit
 }
 
 // Begin starts an append to the table as last known (it looks for the table only when none is known). Create is the
@@ -36,14 +35,17 @@ func (t *Table) Begin(ctx context.Context, create *Create) (*Append, error) {
 		}
 	}
 	a := &Append{pending: pending{table: t}, head: head}
-	var partitions []string
-	var properties map[string]string
+	var s form
 	switch {
 	case head != nil:
 		if err := create.checkAgainst(head); err != nil {
 			return nil, err
 		}
-		a.schema, partitions, properties = head.Schema(), head.Metadata.PartitionColumns, head.Metadata.Configuration
+		clustering, err := head.ClusteringColumns()
+		if err != nil {
+			return nil, err
+		}
+		s = form{head.Schema(), head.Metadata.PartitionColumns, commitlog.DottedPaths(clustering), head.Metadata.Configuration}
 	case create == nil:
 		return nil, fmt.Errorf("append to %s: %w; give its columns so that it can be made", t.store.URL(), commitlog.ErrNoTable)
 	default:
@@ -53,12 +55,13 @@ func (t *Table) Begin(ctx context.Context, create *Create) (*Append, error) {
 		if create, err = create.mapped(); err != nil {
 			return nil, err
 		}
-		a.schema, partitions, properties = create.Schema, create.PartitionColumns, create.Properties
-		if a.protocol, a.metadata, err = create.actions(t.options.Now()); err != nil {
+		s = form{create.Schema, create.PartitionColumns, create.ClusterBy, create.Properties}
+		if a.made, err = create.actions(t.options.Now()); err != nil {
 			return nil, err
 		}
 	}
-	if a.writer, err = newWriter(t, a.schema, partitions, properties); err != nil {
+	a.schema = s.schema
+	if a.writer, err = newWriter(t, s); err != nil {
 		return nil, fmt.Errorf("append to %s: %w", t.store.URL(), err)
 	}
 	return a, nil

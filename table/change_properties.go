@@ -17,9 +17,9 @@ type Change struct {
 	Unset []string
 }
 
-// PropertiesChanged is the outcome of ChangeProperties.
-type PropertiesChanged struct {
-	Version  int64 // that has them; the one before if they were so already
+// Changed is the outcome of ChangeProperties, and of ClusterBy.
+type Changed struct {
+	Version  int64 // that has what was asked for; the one before if it was so already
 	Changed  bool
 	Protocol *commitlog.Protocol // when it was upgraded
 }
@@ -27,16 +27,16 @@ type PropertiesChanged struct {
 // ChangeProperties changes properties of the table in one commit, and upgrades its protocol by the features that they ask for. What
 // is unset leaves the protocol as it is. Whoever changes the table's metadata or protocol meanwhile makes it fail with a
 // *commitlog.ConflictError; other commits do not.
-func (t *Table) ChangeProperties(ctx context.Context, change Change) (PropertiesChanged, error) {
+func (t *Table) ChangeProperties(ctx context.Context, change Change) (Changed, error) {
 	head, err := t.log.Refresh(ctx)
 	if err != nil {
-		return PropertiesChanged{}, err
+		return Changed{}, err
 	}
-	c, err := change.actions(head.Schema(), head.Protocol, head.Metadata)
+	c, err := change.actions(head)
 	if err != nil {
-		return PropertiesChanged{}, err
+		return Changed{}, err
 	}
-	done := PropertiesChanged{Version: head.Version, Changed: c.Metadata != nil, Protocol: c.Protocol}
+	done := Changed{Version: head.Version, Changed: c.Metadata != nil, Protocol: c.Protocol}
 	if !done.Changed {
 		return done, nil
 	}
@@ -46,9 +46,10 @@ func (t *Table) ChangeProperties(ctx context.Context, change Change) (Properties
 }
 
 // actions are those of the change; without Metadata when nothing is changed.
-func (c *Change) actions(s *schema.Type, protocol commitlog.Protocol, metadata commitlog.Metadata) (commitlog.Commit, error) {
+func (c *Change) actions(head *commitlog.Head) (commitlog.Commit, error) {
 	var faults []error
-	create := &Create{Schema: s, PartitionColumns: metadata.PartitionColumns, Properties: c.Set}
+	protocol, metadata := head.Protocol, head.Metadata
+	create := &Create{Schema: head.Schema(), PartitionColumns: metadata.PartitionColumns, Properties: c.Set}
 	faults = append(faults, create.checkProperties()...)
 	metadata.Configuration = maps.Clone(metadata.Configuration)
 	before := maps.Clone(metadata.Configuration)
@@ -68,6 +69,7 @@ func (c *Change) actions(s *schema.Type, protocol commitlog.Protocol, metadata c
 	if m, ok := schema.ParseMapping(metadata.Configuration[mappingProperty]); ok && m != was {
 		faults = append(faults, fmt.Errorf("table property %s: it can be set only when a table is created, since its columns get ids then; leave it out", mappingProperty))
 	}
+	faults = append(faults, clusteringFaults(head, metadata.Configuration)...)
 	if err := errors.Join(faults...); err != nil {
 		return commitlog.Commit{}, err
 	}
@@ -83,6 +85,21 @@ func (c *Change) actions(s *schema.Type, protocol commitlog.Protocol, metadata c
 		out.Protocol = &upgraded
 	}
 	return out, nil
+}
+
+// clusteringFaults refuses properties with which other writers would no longer gather statistics of columns that the table is
+// clustered by.
+func clusteringFaults(head *commitlog.Head, properties map[string]string) []error {
+	paths, err := head.ClusteringColumns()
+	if err != nil {
+		return []error{err}
+	}
+	columns := commitlog.DottedPaths(paths)
+	if _, before := clusteringPaths(head.Schema(), nil, head.Metadata.Configuration, columns); len(before) > 0 {
+		return nil // they do not now
+	}
+	_, faults := clusteringPaths(head.Schema(), nil, properties, columns)
+	return faults
 }
 
 // info is in the words of Spark, which has a commit for each of the two.

@@ -109,6 +109,10 @@ func TestChangesThatDieAnywhereAreMadeOnceOrNot(t *testing.T) {
 			_, err := New(s, Options{}).ChangeProperties(t.Context(), Change{Set: map[string]string{"own": "y", "delta.enableDeletionVectors": "true"}, Unset: []string{"delta.enableChangeDataFeed"}})
 			return err
 		}, 1},
+		"cluster by": {storeWithVersions(t), func(s storage.Store) error {
+			_, err := New(s, Options{}).ClusterBy(t.Context(), []string{"id"})
+			return err
+		}, 1},
 		"create": {newMemStore(), func(s storage.Store) error {
 			err := New(s, Options{}).Make(t.Context(), &Create{Schema: parseSchema(t, "id:long"), Properties: map[string]string{"own": "x"}})
 			if errors.Is(err, ErrExists) {

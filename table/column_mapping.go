@@ -38,5 +38,5 @@ func (c *Create) mapped() (*Create, error) {
 	}
 	properties := maps.Clone(c.Properties)
 	properties[maxColumnIDProperty] = strconv.Itoa(last)
-	return &Create{Schema: t, PartitionColumns: c.PartitionColumns, Properties: properties}, nil
+	return &Create{Schema: t, PartitionColumns: c.PartitionColumns, ClusterBy: c.ClusterBy, Properties: properties}, nil
 }

@@ -50,13 +50,13 @@ func (a *Append) transaction(batch Batch) commitlog.Transaction {
 		Blind:       true,
 		Validate:    a.validate,
 	}
-	tx.Actions.Info = a.info(batch)
-	tx.Actions.Adds = a.writer.adds()
 	if a.head != nil {
 		tx.ReadVersion = a.head.Version
 	} else {
-		tx.Actions.Protocol, tx.Actions.Metadata = a.protocol, a.metadata
+		tx.Actions = a.made
 	}
+	tx.Actions.Info = a.info(batch)
+	tx.Actions.Adds = a.writer.adds()
 	return tx
 }
 

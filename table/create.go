@@ -17,6 +17,7 @@ import (
 type Create struct {
 	Schema           *schema.Type
 	PartitionColumns []string
+	ClusterBy        []string          // dotted names of columns; a table has these or partition columns
 	Properties       map[string]string // delta.*, as strings
 }
 
@@ -30,6 +31,8 @@ func (c *Create) Check() error {
 	faults = append(faults, checkStorable("", c.Schema)...)
 	faults = append(faults, c.checkPartitions()...)
 	faults = append(faults, c.checkProperties()...)
+	_, clustering := clusteringPaths(c.Schema, c.PartitionColumns, c.Properties, c.ClusterBy)
+	faults = append(faults, clustering...)
 	if err := errors.Join(faults...); err != nil {
 		return fmt.Errorf("create table: %w", err)
 	}
@@ -140,6 +143,9 @@ func (c *Create) features() []string {
 	if c.Schema.Contains(schema.TimestampNTZ) {
 		list = append(list, "timestampNtz")
 	}
+	if len(c.ClusterBy) > 0 {
+		list = append(list, commitlog.ClusteringFeatures()...)
+	}
 	return list
 }
 
@@ -154,21 +160,27 @@ func (c *Create) propertyFeatures() []string {
 }
 
 // actions are those of version 0.
-func (c *Create) actions(now time.Time) (*commitlog.Protocol, *commitlog.Metadata, error) {
+func (c *Create) actions(now time.Time) (commitlog.Commit, error) {
+	var out commitlog.Commit
 	protocol, err := commitlog.Protocol{MinReaderVersion: 1, MinWriterVersion: 2}.With(c.features()...)
 	if err != nil {
-		return nil, nil, err
+		return out, err
+	}
+	if len(c.ClusterBy) > 0 {
+		paths, _ := clusteringPaths(c.Schema, nil, c.Properties, c.ClusterBy)
+		out.Domains = []commitlog.DomainMetadata{commitlog.ClusterBy(c.Schema, paths)}
 	}
 	properties := maps.Clone(c.Properties)
 	if properties == nil {
 		properties = map[string]string{}
 	}
-	return &protocol, &commitlog.Metadata{
+	out.Protocol, out.Metadata = &protocol, &commitlog.Metadata{
 		ID:               uuid.NewString(),
 		Format:           commitlog.Format{Provider: "parquet", Options: map[string]string{}},
 		SchemaString:     c.Schema.JSON(),
 		PartitionColumns: append([]string{}, c.PartitionColumns...),
 		Configuration:    properties,
 		CreatedTime:      now.UnixMilli(),
-	}, nil
+	}
+	return out, nil
 }

@@ -60,8 +60,8 @@ func TestSmallAppendsLeaveTheirEncoderToTheNext(t *testing.T) {
 		}
 		before = now
 	}
-	tbl.kept.Store(&kept{schema: s, properties: map[string]string{"a": "b"}})
-	if tbl.take(s, nil, nil) != nil {
+	tbl.kept.Store(&kept{form: form{schema: s, properties: map[string]string{"a": "b"}}})
+	if tbl.take(form{schema: s}) != nil {
 		t.Error("what was kept for other properties was taken")
 	}
 }

@@ -25,13 +25,14 @@ func (t *Table) Make(ctx context.Context, c *Create) error {
 		return err
 	}
 	tx := commitlog.Transaction{ReadVersion: commitlog.NoTable}
-	if tx.Actions.Protocol, tx.Actions.Metadata, err = c.actions(t.options.Now()); err != nil {
+	if tx.Actions, err = c.actions(t.options.Now()); err != nil {
 		return err
 	}
 	tx.Actions.Info = &commitlog.CommitInfo{
 		Operation: "CREATE TABLE", EngineInfo: t.engine(),
 		OperationParameters: map[string]any{
 			"isManaged": "false", "partitionBy": jsonText(tx.Actions.Metadata.PartitionColumns), "properties": jsonText(tx.Actions.Metadata.Configuration),
+			"clusterBy": jsonText(append([]string{}, c.ClusterBy...)),
 		},
 	}
 	_, err = t.change(ctx, tx)

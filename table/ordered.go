@@ -3,7 +3,8 @@ package table
 import (
 	"context"
 	"fmt"
-	"slices"
+	"regexp"
+	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/google/uuid"
@@ -16,41 +17,92 @@ const (
 	tagCurve = "ZCUBE_ZORDER_CURVE"
 )
 
-// Ordered says that files were written together, with their rows in the order of a space-filling curve.
-type Ordered struct {
-	Cube  string   // names the files that were written together; a UUID
-	By    []string // the columns that the curve goes through, dotted
+// clusteringProvider is the name of Delta's clustering: files along a Hilbert curve through the table's clustering columns, which are told by
+// these tags. Whoever clusters by it takes the files of others that do for its own ("Clustered Table").
+const clusteringProvider = "liquid"
+
+// Ordering is an order of rows along a space-filling curve.
+type Ordering struct {
+	By    []string // the columns that the curve goes through; see SQLName
 	Curve string   // hilbert
+	// Clustering says that they are the columns that the table is clustered by.
+	Clustering bool
 }
 
-func (o *Ordered) by() []string {
-	if o == nil {
-		return []string{}
+// SQLName is a column's path as Spark writes it in tags: names with dots between, in backticks if they are no plain identifiers.
+func SQLName(path []string) string {
+	plain := regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`)
+	parts := make([]string, len(path))
+	for i, name := range path {
+		if parts[i] = name; !plain.MatchString(name) {
+			parts[i] = "`" + strings.ReplaceAll(name, "`", "``") + "`"
+		}
 	}
-	return o.By
+	return strings.Join(parts, ".")
 }
 
-func (o *Ordered) tags() map[string]string {
+// SQLNames are those of several columns.
+func SQLNames(paths [][]string) []string {
+	names := make([]string, len(paths))
+	for i, path := range paths {
+		names[i] = SQLName(path)
+	}
+	return names
+}
+
+// ordered says that files were written together in an order; nil: in none.
+type ordered struct {
+	Ordering
+	cube string // names the files that were written together; a UUID
+}
+
+func (o *ordered) tags() map[string]string {
 	if o == nil {
 		return nil
 	}
-	return map[string]string{tagCube: o.Cube, tagBy: jsonText(o.By), tagCurve: o.Curve}
+	return map[string]string{tagCube: o.cube, tagBy: jsonText(o.By), tagCurve: o.Curve}
 }
 
-// Cube names the files that the file was ordered with by such columns and such a curve; empty: it was not.
-func (f *File) Cube(by []string, curve string) string {
+func (o *ordered) provider() string {
+	if o == nil || !o.Clustering {
+		return ""
+	}
+	return clusteringProvider
+}
+
+// parameters are those of Spark's OPTIMIZE.
+func (o *ordered) parameters() map[string]any {
+	zOrderBy, clusterBy := []string{}, []string{}
+	switch {
+	case o == nil:
+	case o.Clustering:
+		clusterBy = o.By
+	default:
+		zOrderBy = o.By
+	}
+	return map[string]any{"predicate": "[]", "zOrderBy": jsonText(zOrderBy), "clusterBy": jsonText(clusterBy), "auto": false}
+}
+
+// Cube names the files that the file was put into such an order with; empty: it was not.
+func (f *File) Cube(o Ordering) string {
 	tags := f.add.Tags
-	if tags[tagBy] != jsonText(by) || tags[tagCurve] != curve {
+	if tags[tagBy] != jsonText(o.By) {
+		return ""
+	}
+	if o.Clustering && f.add.ClusteringProvider != clusteringProvider || !o.Clustering && tags[tagCurve] != o.Curve {
 		return ""
 	}
 	return tags[tagCube]
 }
 
-// Order has the commit say that the rows, which Write is to be given in that order, are in the order of a curve through
-// columns.
-func (r *Rewrite) Order(by []string, curve string) {
-	r.ordered = &Ordered{Cube: uuid.NewString(), By: slices.Clone(by), Curve: curve}
+// ClusteredElsewhere says that the file is of another implementation of clustering, which is not to be taken apart by this one.
+func (f *File) ClusteredElsewhere() bool {
+	p := f.add.ClusteringProvider
+	return p != "" && p != clusteringProvider
 }
+
+// Order has the commit say that the rows, which Write is to be given in that order, are ordered so.
+func (r *Rewrite) Order(o Ordering) { r.ordered = &ordered{o, uuid.NewString()} }
 
 // ArrowSchema is that of the records that Write takes and Scan hands out: the table's columns without those that it is
 // partitioned by.

@@ -24,13 +24,17 @@ type Rewrite struct {
 	removes   []commitlog.Remove
 	rows      int64 // of the files that are replaced
 	sources   sourceOpener
-	ordered   *Ordered // nil: rows are in the order in which they came
+	ordered   *ordered // nil: rows are in the order in which they came
 }
 
 // Rewrite begins to rewrite files of the snapshot that are in one partition into files of the size that the table's
 // properties ask for. Rows are written in the order in which Add is called, and in that of each file.
 func (s *Snapshot) Rewrite(of *File) (*Rewrite, error) {
-	w, err := newWriter(s.table, s.schema, s.partitions, s.Properties())
+	var w *writer
+	form, err := s.form()
+	if err == nil {
+		w, err = newWriter(s.table, form)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("rewrite files of %s: %w", s.table.store.URL(), err)
 	}
@@ -181,10 +185,11 @@ func (r *Rewrite) transaction() commitlog.Transaction {
 	for i := range tx.Actions.Adds {
 		tx.Actions.Adds[i].DataChange = false
 		tx.Actions.Adds[i].Tags = r.ordered.tags()
+		tx.Actions.Adds[i].ClusteringProvider = r.ordered.provider()
 	}
 	tx.Actions.Info = &commitlog.CommitInfo{
 		Operation:           "OPTIMIZE",
-		OperationParameters: map[string]any{"predicate": "[]", "zOrderBy": jsonText(r.ordered.by()), "auto": false},
+		OperationParameters: r.ordered.parameters(),
 		OperationMetrics:    r.metrics(),
 		EngineInfo:          r.table.engine(),
 		TxnID:               r.txnID,

@@ -72,6 +72,26 @@ func (s *Snapshot) Schema() *schema.Type { return s.schema }
 // PartitionColumns are the names of the columns that the table is partitioned by.
 func (s *Snapshot) PartitionColumns() []string { return slices.Clone(s.partitions) }
 
+// ClusteringColumns are the columns that the table is clustered by, each a path of names from the table's column down; none if it is
+// not clustered. See commitlog.Head.ClusteringColumns for the error.
+func (s *Snapshot) ClusteringColumns() ([][]string, error) { return s.state.ClusteringColumns() }
+
+// StatsColumns are the dotted paths of the columns of which new files have statistics.
+func (s *Snapshot) StatsColumns() (map[string]struct{}, error) {
+	form, err := s.form()
+	if err != nil {
+		return nil, err
+	}
+	chosen, err := commitlog.StatsColumnsOf(form.properties)
+	return chosen.With(form.clustering).Of(storedColumns(form.schema, form.partitions)), err
+}
+
+// form is that of the files that are written into the version.
+func (s *Snapshot) form() (form, error) {
+	clustering, err := s.ClusteringColumns()
+	return form{s.schema, s.partitions, commitlog.DottedPaths(clustering), s.Properties()}, err
+}
+
 // Properties are the table's settings.
 func (s *Snapshot) Properties() map[string]string { return s.state.Metadata.Configuration }
 

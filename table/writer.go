@@ -9,7 +9,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/sluicedata/sluice/commitlog"
-	"github.com/sluicedata/sluice/schema"
 )
 
 // openPageBytes is the size of a page before compression, at most, while many files are open.
@@ -61,18 +60,18 @@ type blockRows struct {
 	rows  []int32
 }
 
-func newWriter(t *Table, s *schema.Type, partitions []string, properties map[string]string) (*writer, error) {
+func newWriter(t *Table, s form) (*writer, error) {
 	w := &writer{table: t, byKey: make(map[string]*partitionRows)}
 	var err error
-	if w.partitioner, err = newPartitioner(s, partitions); err != nil {
+	if w.partitioner, err = newPartitioner(s.schema, s.partitions); err != nil {
 		return nil, err
 	}
-	if w.target, err = targetSizeOf(properties); err != nil {
+	if w.target, err = targetSizeOf(s.properties); err != nil {
 		return nil, err
 	}
-	if w.kept = t.take(s, partitions, properties); w.kept == nil {
-		w.kept = &kept{schema: s, partitions: partitions, properties: properties, workspace: &workspace{}}
-		if w.layout, err = t.layout(s, partitions, properties); err != nil {
+	if w.kept = t.take(s); w.kept == nil {
+		w.kept = &kept{form: s, workspace: &workspace{}}
+		if w.layout, err = t.layout(s); err != nil {
 			return nil, err
 		}
 	}
@@ -81,21 +80,22 @@ func newWriter(t *Table, s *schema.Type, partitions []string, properties map[str
 }
 
 // layout is that of the table's files.
-func (t *Table) layout(s *schema.Type, partitions []string, properties map[string]string) (*layout, error) {
-	stored := storedColumns(s, partitions)
+func (t *Table) layout(s form) (*layout, error) {
+	stored := storedColumns(s.schema, s.partitions)
 	if len(stored.Fields) == 0 {
 		return nil, errors.New("all columns of the table are partition columns or void, which leaves none for its files")
 	}
 	if err := errors.Join(checkStorable("", stored)...); err != nil {
 		return nil, err
 	}
-	l, err := newLayout(stored, properties, t.engine(), t.zstd)
+	l, err := newLayout(stored, s.properties, t.engine(), t.zstd)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkBloom(l.columns, properties); err != nil {
+	if err := checkBloom(l.columns, s.properties); err != nil {
 		return nil, err
 	}
+	l.chosen = l.choice.With(s.clustering).Of(stored)
 	l.parallelism = t.options.Parallelism
 	return l, nil
 }

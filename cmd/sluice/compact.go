@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -91,12 +92,17 @@ func (c *compacting) run(ctx context.Context, store storage.Store, path, where s
 		}
 	}
 	plan, err := compaction.NewPlan(ctx, s, c.options)
-	if err != nil {
+	switch {
+	case errors.Is(err, compaction.ErrNoOrder):
+		return usageError{fmt.Errorf("--all goes with --zorder-by and clustered tables: %w", err)}
+	case err != nil:
 		return err
 	}
-	c.view = compactView{Path: path, Version: s.Version(), DryRun: c.dry, Young: plan.Young, Groups: []groupView{}}
-	if c.options.Order != nil {
-		c.view.OrderBy = c.options.Order.By
+	c.view = compactView{Path: path, Version: s.Version(), DryRun: c.dry, Young: plan.Young, Foreign: plan.Foreign, Groups: []groupView{}}
+	if columns, clustering := plan.OrderedBy(); clustering {
+		c.view.ClusterBy = columns
+	} else {
+		c.view.OrderBy = columns
 	}
 	var total int64
 	for _, g := range plan.Groups {
@@ -135,12 +141,14 @@ func (c *compacting) done(d compaction.Done) {
 }
 
 type compactView struct {
-	Path    string      `json:"path"`
-	Version int64       `json:"version"` // that was read
-	DryRun  bool        `json:"dry_run"`
-	OrderBy []string    `json:"zorder_by,omitempty"`
-	Young   int         `json:"young_files"`
-	Groups  []groupView `json:"groups"`
+	Path      string      `json:"path"`
+	Version   int64       `json:"version"` // that was read
+	DryRun    bool        `json:"dry_run"`
+	OrderBy   []string    `json:"zorder_by,omitempty"`
+	ClusterBy []string    `json:"cluster_by,omitempty"`
+	Young     int         `json:"young_files"`
+	Foreign   int         `json:"foreign_files,omitempty"` // that another implementation has clustered
+	Groups    []groupView `json:"groups"`
 }
 
 type groupView struct {
@@ -160,8 +168,8 @@ type intoView struct {
 
 func (v *compactView) print(w io.Writer) {
 	switch {
-	case len(v.Groups) == 0 && len(v.OrderBy) > 0:
-		fmt.Fprintf(w, "Nothing to rewrite: files are in the order of %s, but for less than a tenth (--all).\n", strings.Join(v.OrderBy, ", "))
+	case len(v.Groups) == 0 && len(v.OrderBy)+len(v.ClusterBy) > 0:
+		fmt.Fprintf(w, "Nothing to rewrite: files are in the order of %s (--all rewrites them).\n", strings.Join(append(v.OrderBy, v.ClusterBy...), ", "))
 	case len(v.Groups) == 0:
 		fmt.Fprintln(w, "Nothing to rewrite: no small files that would become larger together.")
 	default:
@@ -183,5 +191,8 @@ func (v *compactView) print(w io.Writer) {
 	}
 	if v.Young > 0 {
 		fmt.Fprintf(w, "%d small files are too young, and were left alone (--min-age).\n", v.Young)
+	}
+	if v.Foreign > 0 {
+		fmt.Fprintf(w, "%d files are clustered by another implementation, and were left alone (--all).\n", v.Foreign)
 	}
 }

@@ -18,6 +18,7 @@ func (a *app) createCommand() *cobra.Command {
 		out        output
 		columns    string
 		by         []string
+		clusterBy  string
 		properties []string
 	)
 	cmd := &cobra.Command{
@@ -27,7 +28,7 @@ func (a *app) createCommand() *cobra.Command {
 			if err := out.check(); err != nil {
 				return err
 			}
-			create, err := createOf(columns, by, properties)
+			create, err := createOf(columns, by, commitlog.ColumnNames(clusterBy), properties)
 			if err != nil {
 				return err
 			}
@@ -46,11 +47,12 @@ func (a *app) createCommand() *cobra.Command {
 	out.flag(cmd)
 	cmd.Flags().StringVar(&columns, "schema", "", "columns with their types, in DDL")
 	cmd.Flags().StringSliceVar(&by, "partition-by", nil, "columns that the table is partitioned by")
+	cmd.Flags().StringVar(&clusterBy, "cluster-by", "", "columns that the table is clustered by, a comma between them")
 	cmd.Flags().StringArrayVar(&properties, "property", nil, "table property, KEY=VALUE; again for each")
 	return cmd
 }
 
-func createOf(columns string, by, properties []string) (*table.Create, error) {
+func createOf(columns string, by, clusterBy, properties []string) (*table.Create, error) {
 	if columns == "" {
 		return nil, usageError{fmt.Errorf("--schema: write the columns, such as 'id long not null, day date'")}
 	}
@@ -62,7 +64,7 @@ func createOf(columns string, by, properties []string) (*table.Create, error) {
 	if err != nil {
 		return nil, err
 	}
-	create := &table.Create{Schema: s, PartitionColumns: by, Properties: set}
+	create := &table.Create{Schema: s, PartitionColumns: by, ClusterBy: clusterBy, Properties: set}
 	if err := create.Check(); err != nil {
 		return nil, usageError{err}
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -133,7 +134,8 @@ func (m *maintaining) table(ctx context.Context, t pipeline.TableStore) (*mainta
 	}
 	if m.compact {
 		c := &compacting{app: m.app, options: compaction.Options{MinAge: m.minAge, Now: time.Now()}, dry: m.dry}
-		try("compact", func() error { return c.run(ctx, t.Store, t.Path, "") })
+		order := ordering{memory: orderMemory, parallelism: runtime.GOMAXPROCS(0)}
+		try("compact", func() error { return errors.Join(order.apply(c, t.Path), c.run(ctx, t.Store, t.Path, "")) })
 		if c.view.Path != "" { // it has come to a plan
 			v.Compact = &c.view
 		}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -14,8 +13,12 @@ import (
 	"github.com/sluicedata/sluice/memory"
 )
 
-// leastOrderMemory is the least memory, in bytes, that rows are sorted in.
-const leastOrderMemory = 16 << 20
+const (
+	// orderMemory is the memory, in bytes, that rows are sorted and written in, unless it is said.
+	orderMemory = 256 << 20
+	// leastOrderMemory is the least of it.
+	leastOrderMemory = 16 << 20
+)
 
 // ordering are the flags of compact that put rows in order.
 type ordering struct {
@@ -27,33 +30,35 @@ type ordering struct {
 }
 
 func (o *ordering) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&o.by, "zorder-by", "", "put rows in the order of a Hilbert curve through these columns, a comma between them")
-	cmd.Flags().BoolVar(&o.all, "all", false, "with --zorder-by: also files that are in this order already")
-	cmd.Flags().StringVar(&o.scratch, "scratch", "", "with --zorder-by: folder for what is sorted and does not fit into memory (default the table's, or a temporary one for a bucket)")
-	cmd.Flags().Int64Var(&o.memory, "memory", 256<<20, "with --zorder-by: bytes for rows that are sorted and written")
-	cmd.Flags().IntVar(&o.parallelism, "parallelism", runtime.GOMAXPROCS(0), "with --zorder-by: files that are read, and columns that are encoded, at a time")
+	cmd.Flags().StringVar(&o.by, "zorder-by", "", "put rows in the order of a Hilbert curve through these columns, a comma between them; a clustered table has columns for that already")
+	cmd.Flags().BoolVar(&o.all, "all", false, "with --zorder-by, and of a clustered table: also files that are in order already")
+	cmd.Flags().StringVar(&o.scratch, "scratch", "", "folder for what is sorted and does not fit into memory (default the table's, or a temporary one for a bucket)")
+	cmd.Flags().Int64Var(&o.memory, "memory", orderMemory, "bytes for rows that are sorted and written")
+	cmd.Flags().IntVar(&o.parallelism, "parallelism", runtime.GOMAXPROCS(0), "files that are read to be sorted, and columns that are encoded, at a time")
 }
 
-// apply gives the settings to a compaction of a table.
+// apply gives the settings to a compaction of a table. What rows are written in is the table's own as long as nobody says anything of order or
+// memory.
 func (o *ordering) apply(c *compacting, path string) error {
-	if o.by == "" {
-		if o.all || o.scratch != "" {
-			return usageError{errors.New("--all and --scratch: they go with --zorder-by")}
-		}
-		return nil
-	}
 	if o.memory < leastOrderMemory || o.parallelism < 1 {
 		return usageError{fmt.Errorf("--memory %d, --parallelism %d: at least %d and 1", o.memory, o.parallelism, leastOrderMemory)}
 	}
-	scratch := o.scratch
-	if info, err := os.Stat(path); scratch == "" && err == nil && info.IsDir() {
-		scratch = path
-	}
 	budget := memory.New(o.memory)
-	c.table.Memory, c.table.Parallelism = budget.Open("write", budget.Total()/4), o.parallelism
-	c.options.Order = &compaction.Order{
+	c.table.Parallelism = o.parallelism
+	if o.by != "" || o.memory != orderMemory {
+		c.table.Memory = budget.Open("write", budget.Total()/4)
+	}
+	c.options.Order = compaction.Order{
 		By: commitlog.ColumnNames(o.by), All: o.all,
-		Settings: zorder.Settings{Memory: budget.Open("sort", budget.Total()/4), Scratch: scratch, Parallelism: o.parallelism},
+		Settings: zorder.Settings{Memory: budget.Open("sort", budget.Total()/4), Scratch: o.scratchFolder(path), Parallelism: o.parallelism},
 	}
 	return nil
+}
+
+// scratchFolder is the table's, if it is one.
+func (o *ordering) scratchFolder(path string) string {
+	if info, err := os.Stat(path); o.scratch == "" && err == nil && info.IsDir() {
+		return path
+	}
+	return o.scratch
 }

@@ -55,7 +55,7 @@ func (a *app) setCommand() *cobra.Command {
 	return cmd
 }
 
-func (v *changeView) print(w io.Writer, done table.PropertiesChanged) {
+func (v *changeView) print(w io.Writer, done table.Changed) {
 	if !done.Changed {
 		fmt.Fprintf(w, "nothing to change at version %d\n", v.Version)
 		return

@@ -31,6 +31,7 @@ func (a *app) tableCommand() *cobra.Command {
 		a.diffCommand(),
 		a.createCommand(),
 		a.setCommand(),
+		a.clusterByCommand(),
 		a.restoreCommand(),
 	)
 	return cmd
@@ -74,17 +75,18 @@ func (a *app) snapshotCommand(use, short string, show func(ctx context.Context, 
 }
 
 type tableView struct {
-	Path             string            `json:"path"`
-	ID               string            `json:"id"`
-	Version          int64             `json:"version"`
-	Protocol         protocolView      `json:"protocol"`
-	Files            int               `json:"files"`
-	Bytes            int64             `json:"bytes"`
-	Rows             int64             `json:"rows"` // -1: not all files tell
-	PartitionColumns []string          `json:"partition_columns"`
-	Columns          []columnView      `json:"columns"`
-	Properties       map[string]string `json:"properties"`
-	Pipelines        []appView         `json:"pipelines"`
+	Path              string            `json:"path"`
+	ID                string            `json:"id"`
+	Version           int64             `json:"version"`
+	Protocol          protocolView      `json:"protocol"`
+	Files             int               `json:"files"`
+	Bytes             int64             `json:"bytes"`
+	Rows              int64             `json:"rows"` // -1: not all files tell
+	PartitionColumns  []string          `json:"partition_columns"`
+	ClusteringColumns []string          `json:"clustering_columns"`
+	Columns           []columnView      `json:"columns"`
+	Properties        map[string]string `json:"properties"`
+	Pipelines         []appView         `json:"pipelines"`
 }
 
 type protocolView struct {
@@ -124,9 +126,13 @@ type columnView struct {
 
 func showTable(ctx context.Context, path string, s *table.Snapshot) (any, func(io.Writer), error) {
 	state := s.State()
+	clustering, err := s.ClusteringColumns()
+	if err != nil {
+		return nil, nil, err
+	}
 	v := &tableView{
 		Path: path, ID: s.ID(), Version: s.Version(), Protocol: protocolOf(state.Protocol),
-		PartitionColumns: append([]string{}, s.PartitionColumns()...), Columns: columnViews(s.Schema()), Properties: s.Properties(), Pipelines: []appView{},
+		PartitionColumns: append([]string{}, s.PartitionColumns()...), ClusteringColumns: table.SQLNames(clustering), Columns: columnViews(s.Schema()), Properties: s.Properties(), Pipelines: []appView{},
 	}
 	for f, err := range s.Files(ctx) {
 		if err != nil {
@@ -152,6 +158,9 @@ func (v *tableView) print(w io.Writer) {
 	row(w, "files", v.Files)
 	row(w, "size", size(v.Bytes))
 	row(w, "partitioned by", cmp.Or(strings.Join(v.PartitionColumns, ", "), "-"))
+	if len(v.ClusteringColumns) > 0 {
+		row(w, "clustered by", strings.Join(v.ClusteringColumns, ", "))
+	}
 	for _, key := range slices.Sorted(maps.Keys(v.Properties)) {
 		row(w, "property", key+" = "+v.Properties[key])
 	}

@@ -4,12 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 
-	"github.com/sluicedata/sluice/commitlog"
 	"github.com/sluicedata/sluice/schema"
 	"github.com/sluicedata/sluice/table"
 )
@@ -38,14 +36,13 @@ func NewColumns(s *table.Snapshot, names []string) (*Columns, error) {
 			stored.Fields = append(stored.Fields, f)
 		}
 	}
-	chosen, err := commitlog.StatsColumnsOf(s.Properties())
+	withStats, err := s.StatsColumns()
 	if err != nil {
 		return nil, err
 	}
-	withStats := chosen.Of(stored)
 	c := &Columns{names: names}
 	for i, name := range names {
-		path, kind := find(stored, name)
+		path, kind := stored.Find(name)
 		_, counted := withStats[name]
 		var problem string
 		switch {
@@ -66,21 +63,6 @@ func NewColumns(s *table.Snapshot, names []string) (*Columns, error) {
 		c.paths = append(c.paths, path)
 	}
 	return c, nil
-}
-
-// find is the path to a field, and its type; nil when there is none. Names of fields may have dots.
-func find(t *schema.Type, name string) ([]string, *schema.Type) {
-	for _, f := range t.Fields {
-		if f.Name == name {
-			return []string{name}, f.Type
-		}
-		if rest, inside := strings.CutPrefix(name, f.Name+"."); inside && f.Type.Kind == schema.Struct {
-			if path, found := find(f.Type, rest); found != nil {
-				return append([]string{f.Name}, path...), found
-			}
-		}
-	}
-	return nil, nil
 }
 
 // Names are those that were given.
