@@ -142,9 +142,10 @@ func alone(step func() error, locks ...*sync.Mutex) func() error {
 	}
 }
 
-// overtaken is how engines refuse a change since another commit came in between of what it read, which is their right; or came while
-// they listed the log of a local disk, which shows a commit and not always the one before it (delta-rs: found gap; Spark: not contiguous).
-var overtaken = regexp.MustCompile(`Concurrent\w+Exception|(?i)concurrent transaction|conflict|found gap|DELTA_VERSIONS_NOT_CONTIGUOUS`)
+// overtaken is how engines refuse a change since another commit came in between of what it read, which is their right; or came first
+// each time that they tried to commit, of which delta-rs tells the number alone; or came while they listed the log of a local disk, which
+// shows a commit and not always the one before it (delta-rs: found gap; Spark: not contiguous).
+var overtaken = regexp.MustCompile(`Concurrent\w+Exception|(?i)concurrent transaction|conflict|Failed to commit transaction: \d+$|found gap|DELTA_VERSIONS_NOT_CONTIGUOUS`)
 
 // insist makes a change that may be overtaken, as a user would: some times while all else goes on, and then at a quiet hour. It counts
 // the vain attempts.
