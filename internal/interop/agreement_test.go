@@ -199,15 +199,22 @@ func TestForeignReadersSeeWhatAForeignWriterWrote(t *testing.T) {
 	schema := deltaTypes()
 	first, second := randomRecord(r, schema, 200), randomRecord(r, schema, 300)
 	table := t.TempDir() + "/it's a table"
-	for _, rec := range []arrow.Record{first, second} {
+	versions := map[int64]Content{}
+	var written []arrow.Record
+	for i, rec := range []arrow.Record{first, second} {
 		if _, err := venv.run(t.Context(), stream(t, schema, rec), "write_table.py", table); err != nil {
 			t.Fatal(err)
 		}
+		written = append(written, rec)
+		versions[int64(i)] = contentOf(t, schema, written...)
+		Check(t, Table{Path: table, Versions: versions})
+		for _, engine := range Engines() {
+			newest, err := venv.Read(t.Context(), engine, Job{Table: table})
+			if err != nil || newest[0].Hash != versions[int64(i)].Hash {
+				t.Errorf("%s takes what it has read before for the newest version: %+v, %v", engine, newest, err)
+			}
+		}
 	}
-	Check(t, Table{Path: table, Versions: map[int64]Content{
-		0: contentOf(t, schema, first),
-		1: contentOf(t, schema, first, second),
-	}})
 	oneColumn, err := ContentOf(schema, []arrow.Record{first}, "s", "i64")
 	if err != nil {
 		t.Fatal(err)

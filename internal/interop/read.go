@@ -1,20 +1,22 @@
 package interop
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
+	"path/filepath"
+	"slices"
+	"strings"
 )
 
 // Job is one question to a foreign reader.
 type Job struct {
-	Table   string   `json:"table"`             // folder
+	Table   string   `json:"table"`             // folder, or a URL
 	Version *int64   `json:"version,omitempty"` // nil for the newest
 	Columns []string `json:"columns,omitempty"` // all when empty
 }
+
+func (j Job) remote() bool { return strings.Contains(j.Table, "://") }
 
 // Answer is what a foreign reader sees. Error is its reason when it refuses the table; then the rest is empty.
 type Answer struct {
@@ -30,37 +32,31 @@ type Answer struct {
 // Read asks one engine (deltalake, duckdb; chdb, polars or spark where installed) all questions, in one process, and returns the
 // answers in their order. A table that the engine refuses is an answer, not an error.
 func (v *Venv) Read(ctx context.Context, engine string, jobs ...Job) ([]Answer, error) {
-	var list bytes.Buffer
-	enc := json.NewEncoder(&list)
-	for _, j := range jobs {
-		if err := enc.Encode(j); err != nil {
-			return nil, fmt.Errorf("ask %s: %w", engine, err)
+	answers := make([]Answer, len(jobs))
+	err := v.withReader(ctx, engine, slices.ContainsFunc(jobs, Job.remote), func(d *dialogue) error {
+		for i, j := range jobs {
+			if err := ask(d, j, &answers[i]); err != nil {
+				return err
+			}
 		}
-	}
-	out, err := v.run(ctx, list.Bytes(), "read_table.py", engine, "--list", "-")
-	if err != nil {
-		return nil, err
-	}
-	answers, err := decodeAnswers(out)
-	if err == nil && len(answers) != len(jobs) {
-		err = fmt.Errorf("%d answers to %d questions", len(answers), len(jobs))
-	}
+		return nil
+	})
 	if err != nil {
 		return nil, fmt.Errorf("ask %s: %w", engine, err)
 	}
 	return answers, nil
 }
 
-func decodeAnswers(out []byte) ([]Answer, error) {
-	var answers []Answer
-	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
-		var a Answer
-		switch err := dec.Decode(&a); {
-		case errors.Is(err, io.EOF):
-			return answers, nil
-		case err != nil:
-			return nil, err
+func ask(d *dialogue, j Job, answer *Answer) error {
+	if !j.remote() {
+		var err error
+		if j.Table, err = filepath.Abs(j.Table); err != nil {
+			return err
 		}
-		answers = append(answers, a)
 	}
+	line, err := json.Marshal(j)
+	if err != nil {
+		return err
+	}
+	return d.ask(string(line), answer)
 }

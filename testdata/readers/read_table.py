@@ -2,7 +2,8 @@
 """Reads Delta tables with a foreign engine and prints one JSON line for each, to compare between engines and with Go.
 
   read_table.py ENGINE TABLE [--version N] [--columns a,b]
-  read_table.py ENGINE --list FILE      one job a line, {"table":…,"version":…,"columns":[…]}, in one process; - is stdin
+  read_table.py ENGINE --list FILE      one job a line, {"table":…,"version":…,"columns":[…]}, in one process; - is stdin,
+                                        whose jobs are answered as they come
 
 ENGINE is deltalake, duckdb, chdb, polars or spark. A line of the answer is
 
@@ -30,9 +31,12 @@ import pyarrow as pa
 import rowhash
 
 
+FOLDER = os.getcwd()  # which an engine may leave
+
+
 def place(table):
     """A folder's absolute path, since some engines want that; a URL, which only some engines read, as it is."""
-    return table if "://" in table else os.path.abspath(table)
+    return table if "://" in table else os.path.normpath(os.path.join(FOLDER, table))
 
 
 def quoted(columns, quote='"'):
@@ -52,6 +56,7 @@ class Duckdb:
         import duckdb
         self.connection = duckdb.connect()
         self.connection.execute("set TimeZone='UTC'")
+        self.connection.execute("set enable_external_file_cache=false")  # a test may change a file behind its back
         folder = os.path.dirname(importlib.import_module("duckdb_extension_delta").__file__)
         self.connection.execute(f"load '{folder}/extensions/v{duckdb.__version__}/delta.duckdb_extension'")
 
@@ -159,10 +164,7 @@ def run(name, jobs):
 
 def read_list(name):
     with (sys.stdin if name == "-" else open(name, encoding="utf-8")) as f:
-        jobs = [json.loads(line) for line in f if line.strip()]
-    for job in jobs:
-        job["table"] = place(job["table"])
-    return jobs
+        yield from (json.loads(line) for line in f if line.strip())
 
 
 def main():
