@@ -270,17 +270,17 @@ func (h *history) delete(remainder int64) {
 
 func (h *history) compact() {
 	h.t.Helper()
-	h.rewrite(nil)
+	h.rewrite(compaction.Order{})
 }
 
 func (h *history) order(by ...string) {
 	h.t.Helper()
-	h.rewrite(&compaction.Order{By: by, Settings: zorder.Settings{
+	h.rewrite(compaction.Order{By: by, Settings: zorder.Settings{
 		Memory: budget.New(16<<20).Open("sort", 8<<20), Scratch: h.t.TempDir(),
 	}})
 }
 
-func (h *history) rewrite(order *compaction.Order) {
+func (h *history) rewrite(order compaction.Order) {
 	h.t.Helper()
 	s := h.snapshot(table.Newest)
 	plan, err := compaction.NewPlan(h.t.Context(), s, compaction.Options{Now: time.Now(), Order: order})
