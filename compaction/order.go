@@ -117,7 +117,7 @@ func (p *Plan) takeChosen(s *table.Snapshot, o Options, files iter.Seq2[table.Fi
 			open[partition] = g
 			order = append(order, g)
 		}
-		g.Files = append(g.Files, f)
+		g.Files = append(g.Files, f.Lean())
 		g.Bytes += f.Size
 		taken++
 	}

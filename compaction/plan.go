@@ -57,7 +57,7 @@ type Group struct {
 }
 
 // PlanMemory is about how many bytes the description of a file in a plan takes.
-const PlanMemory = 2 << 10
+const PlanMemory = 1 << 10
 
 // Files is how many files are in the groups.
 func (p *Plan) Files() int {
@@ -118,7 +118,7 @@ func NewPlan(ctx context.Context, s *table.Snapshot, o Options) (*Plan, error) {
 			open[partition] = g
 			order = append(order, g)
 		}
-		g.Files = append(g.Files, f)
+		g.Files = append(g.Files, f.Lean())
 		g.Bytes += f.Size
 		taken++
 	}

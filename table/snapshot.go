@@ -39,6 +39,14 @@ type File struct {
 // can be read.
 func (f *File) Stats() *FileStats { return parseStats(f.schema, f.add.Stats) }
 
+// Lean is the file without its statistics, which are most of the memory that it takes, for those who keep many.
+func (f *File) Lean() File {
+	lean, add := *f, *f.add
+	add.Stats = ""
+	lean.add = &add
+	return lean
+}
+
 // Newest asks Snapshot for the newest version.
 const Newest int64 = -1
 
