@@ -148,6 +148,17 @@ func (v *floats[T]) cover(low, high []byte) bool {
 	return v.ofPage.seen()
 }
 
+func (v *decimals) direct() format.Encoding { return format.Plain }
+
+func (v *decimals) cover(low, high []byte) bool {
+	if len(low) != v.width || len(high) != v.width {
+		return false
+	}
+	v.ofPage.take(storedDecimal(low))
+	v.ofPage.take(storedDecimal(high))
+	return true
+}
+
 func (v *texts) direct() format.Encoding {
 	if v.plain.compact {
 		return format.DeltaLengthByteArray

@@ -22,7 +22,8 @@ func numberRows(t *testing.T, r *rand.Rand, s *schema.Type, rows int, nulls bool
 		if !nulls && i%5 > 0 {
 			maybe = fmt.Sprint(r.IntN(1000))
 		}
-		texts = append(texts, fmt.Sprintf(`{"n":%d,"d":%s.25,"maybe":%s,"s":{"day":"%d-%02d-%02d"}}`, 1e9+r.Int64N(1e6), fmt.Sprint(r.IntN(500)-250), maybe, 1970+r.IntN(60), 1+r.IntN(12), 1+r.IntN(28)))
+		texts = append(texts, fmt.Sprintf(`{"n":%d,"d":%s.25,"maybe":%s,"p":"%d.25","q":"%d.5","w":"%d.12345","s":{"day":"%d-%02d-%02d"}}`, 1e9+r.Int64N(1e6), fmt.Sprint(r.IntN(500)-250), maybe,
+			r.IntN(2e6)-1e6, r.Int64N(2e12)-1e12, r.Int64N(2e18)-1e18, 1970+r.IntN(60), 1+r.IntN(12), 1+r.IntN(28)))
 	}
 	return record(t, s, "["+strings.Join(texts, ",")+"]")
 }
@@ -49,7 +50,7 @@ func TestPagesOfNumbersAreJoinedAsTheyAreCompressed(t *testing.T) {
 			r := rand.New(rand.NewPCG(3, 3))
 			store := newMemStore()
 			tbl, whole := New(store, Options{AppID: "test"}), newTestTable(t, Options{})
-			s := parseSchema(t, "n:long,d:double,maybe:int,s:struct<day:date>")
+			s := parseSchema(t, "n:long,d:double,maybe:int,p:decimal(9,2),q:decimal(18,4),w:decimal(30,5),s:struct<day:date>")
 			create := &Create{Schema: s}
 			a, err := whole.Begin(t.Context(), create)
 			if err != nil {
@@ -86,7 +87,7 @@ func TestPagesOfNumbersAreJoinedAsTheyAreCompressed(t *testing.T) {
 			}
 			pages, joined := 1, len(parts)
 			if other != "snappy" {
-				pages, joined = 2, 3*4-1 // up to the first that is decoded, but for the nulls
+				pages, joined = 2, 3*7-1 // up to the first that is decoded, but for the nulls
 			}
 			if found < joined || pagesOf(t, body) != pages {
 				t.Errorf("%d of %d pages are joined, %d are wanted; %d pages come of it, want %d", found, len(parts), joined, pagesOf(t, body), pages)

@@ -288,16 +288,22 @@ func narrow[T int8 | int16](b []byte, n int) ([]byte, error) {
 func decimalsOf(b []byte, n, width int) []byte {
 	values := make([]decimal128.Num, n)
 	for i := range values {
-		switch v := b[i*width : (i+1)*width]; width {
-		case 4:
-			values[i] = decimal128.FromI64(int64(int32(binary.LittleEndian.Uint32(v))))
-		case 8:
-			values[i] = decimal128.FromI64(int64(binary.LittleEndian.Uint64(v)))
-		default:
-			values[i], _ = fromBigEndian(v) // no wider than 16 bytes
-		}
+		values[i] = storedDecimal(b[i*width : (i+1)*width])
 	}
 	return arrow.Decimal128Traits.CastToBytes(values)
+}
+
+// storedDecimal is a decimal as 4, 8 or more bytes have it, at most 16.
+func storedDecimal(b []byte) decimal128.Num {
+	switch len(b) {
+	case 4:
+		return decimal128.FromI64(int64(int32(binary.LittleEndian.Uint32(b))))
+	case 8:
+		return decimal128.FromI64(int64(binary.LittleEndian.Uint64(b)))
+	default:
+		v, _ := fromBigEndian(b)
+		return v
+	}
 }
 
 func newArray(t *schema.Type, n int, buffers ...[]byte) arrow.Array {

@@ -112,7 +112,7 @@ func TestLargePagesAreCopied(t *testing.T) {
 		t.Run(encoding, func(t *testing.T) {
 			store := newMemStore()
 			tbl := New(store, Options{AppID: "test"})
-			s := parseSchema(t, "id:string,n:long,word:string,maybe:string")
+			s := parseSchema(t, "id:string,n:long,d:decimal(30,5),word:string,maybe:string")
 			properties := map[string]string{encodingProperty: encoding, codecProperty: "uncompressed"}
 			whole := newTestTable(t, Options{})
 			r := rand.New(rand.NewPCG(4, 4))
@@ -127,7 +127,7 @@ func TestLargePagesAreCopied(t *testing.T) {
 					if i%3 > 0 {
 						maybe = `"` + randomHex(r) + `"`
 					}
-					rows = append(rows, fmt.Sprintf(`{"id":%q,"n":%d,"word":"w%d","maybe":%s}`, randomHex(r), r.Int64()>>uint(r.IntN(60)), i%7, maybe))
+					rows = append(rows, fmt.Sprintf(`{"id":%q,"n":%d,"d":"%d.12345","word":"w%d","maybe":%s}`, randomHex(r), r.Int64()>>uint(r.IntN(60)), r.Int64()-r.Int64(), i%7, maybe))
 				}
 				rec := record(t, s, "["+strings.Join(rows, ",")+"]")
 				appendAll(t, tbl, batch, &Create{Schema: s, Properties: properties}, rec)
@@ -140,7 +140,7 @@ func TestLargePagesAreCopied(t *testing.T) {
 			}
 			before := scanRows(t, tbl, ScanOptions{})
 			large := largePages(t, store, s, properties)
-			if len(large) < 9 {
+			if len(large) < 12 {
 				t.Fatalf("only %d large pages to copy", len(large))
 			}
 			rewriteAll(t, tbl)
