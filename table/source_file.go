@@ -52,7 +52,7 @@ func (o *sourceOpener) open(l *layout, object storage.Object) (s *sourceFile, er
 	if s.size <= wholeBytes {
 		o.buffer = slices.Grow(o.buffer[:0], int(s.size))
 		s.whole = o.buffer[:s.size]
-		if _, err := object.ReadAt(s.whole, 0); err != nil && !errors.Is(err, io.EOF) {
+		if n, err := object.ReadAt(s.whole, 0); n < len(s.whole) { // what the file before left behind it is not this one's
 			return nil, err
 		}
 		s.object = bytes.NewReader(s.whole)
@@ -130,7 +130,7 @@ func (s *sourceFile) chunk(group, at int, l *leaf, d *pageDecoder) (*sourceChunk
 		return c, nil
 	}
 	c.bytes = make([]byte, size)
-	if _, err := s.object.ReadAt(c.bytes, start); err != nil && !errors.Is(err, io.EOF) {
+	if n, err := s.object.ReadAt(c.bytes, start); n < len(c.bytes) {
 		return nil, err
 	}
 	return c, nil
