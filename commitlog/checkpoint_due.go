@@ -98,13 +98,15 @@ const (
 	rowGroupMemory = 32 << 20
 )
 
-// StateMemory is about how many bytes the list of the table's files at the head's version takes, at most.
+// StateMemory is about how many bytes the list of the table's files at the head's version takes, at most. Statistics in a log checkpoint,
+// which are most of its bytes, are left there; where it is not known how many actions it has, they count.
 func (h *Head) StateMemory() int64 {
-	return max(h.tail.last.Size*actionMemory, h.tail.last.SizeInBytes) + h.tail.bytes
+	return cmp.Or(h.tail.last.Size*actionMemory, h.tail.last.SizeInBytes) + h.tail.bytes
 }
 
 // CheckpointMemory is about how many bytes writing a log checkpoint of the head's version takes, at most.
 func (h *Head) CheckpointMemory() int64 {
 	state := h.StateMemory()
-	return state + sheetMemory + min(state+state/2, rowGroupMemory)
+	rows := max(state, h.tail.last.SizeInBytes+h.tail.bytes) // they have the statistics
+	return state + sheetMemory + min(rows+rows/2, rowGroupMemory)
 }

@@ -162,6 +162,24 @@ func TestWhatAnotherSaysOfItsLogCheckpointMayBeWrong(t *testing.T) {
 	}
 }
 
+func TestMemoryOfAStateIsWithoutTheStatisticsOfALogCheckpoint(t *testing.T) {
+	for name, tt := range map[string]struct {
+		tail        tail
+		state, file int64
+	}{
+		"no table":                {tail{}, 0, sheetMemory},
+		"commits":                 {tail{commits: 3, bytes: 1000}, 1000, 1000 + sheetMemory + 1500},
+		"a million files":         {tail{1, 500, lastCheckpoint{9, 1_000_000, 600_000_000, 1_000_000}}, 256_000_500, 256_000_500 + sheetMemory + rowGroupMemory},
+		"a few":                   {tail{0, 0, lastCheckpoint{9, 1000, 600_000, 1000}}, 256_000, 256_000 + sheetMemory + 900_000},
+		"actions without a count": {tail{0, 0, lastCheckpoint{Version: 9, SizeInBytes: 600_000}}, 600_000, 600_000 + sheetMemory + 900_000},
+	} {
+		h := &Head{tail: tt.tail}
+		if state, file := h.StateMemory(), h.CheckpointMemory(); state != tt.state || file != tt.file {
+			t.Errorf("%s: %d and %d", name, state, file)
+		}
+	}
+}
+
 // TestMemoryOfALogCheckpoint looks at the heap while log checkpoints are written, from commits alone and behind another.
 func TestMemoryOfALogCheckpoint(t *testing.T) {
 	ctx := context.Background()
