@@ -76,16 +76,16 @@ func (s *step) write(a *table.Append) error {
 }
 
 // compact is what the command does.
-func (s *step) compact() error { return s.rewrite(nil) }
+func (s *step) compact() error { return s.rewrite(compaction.Order{}) }
 
 // order is the same with --zorder-by.
 func (s *step) order() error {
-	return s.rewrite(&compaction.Order{By: []string{"id"}, All: s.random.IntN(2) == 0, Settings: zorder.Settings{
+	return s.rewrite(compaction.Order{By: []string{"id"}, All: s.random.IntN(2) == 0, Settings: zorder.Settings{
 		Memory: memory.New(16<<20).Open("sort", 8<<20), Scratch: s.tb.TempDir(),
 	}})
 }
 
-func (s *step) rewrite(order *compaction.Order) error {
+func (s *step) rewrite(order compaction.Order) error {
 	ctx := s.tb.Context()
 	if err := s.sweep(); err != nil {
 		return err
