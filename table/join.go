@@ -88,6 +88,9 @@ func (e *encoder) joinChunk(at int, c *sourceChunk, rows sourceRows) error {
 // joinWhole appends a page as it is compressed, if it may.
 func (e *encoder) joinWhole(at int, c *sourceChunk, p *sourcePage) (bool, error) {
 	k := e.chunks[at]
+	if err := e.endFullPage(k); err != nil {
+		return false, err
+	}
 	if copied, err := k.copies(c, p); copied || err != nil {
 		e.countAbsent(at, int(p.data.Statistics.NullCount))
 		return copied, err

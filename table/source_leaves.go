@@ -10,7 +10,8 @@ import (
 // same of the columns around them. Lists and maps may give other names to what is in them. False if a leaf has none.
 func (l *layout) leavesIn(root *parquet.Column) ([]*parquet.Column, bool) {
 	finder := leafFinder{layout: l}
-	return finder.found, finder.fields(l.fields, l.columns, root)
+	all := finder.fields(l.fields, l.columns, root)
+	return finder.found, all
 }
 
 type leafFinder struct {
