@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -13,8 +14,11 @@ import (
 	"github.com/sluicedata/sluice/commitlog"
 	"github.com/sluicedata/sluice/internal/kafkatest"
 	"github.com/sluicedata/sluice/pipeline"
+	"github.com/sluicedata/sluice/schema"
 	"github.com/sluicedata/sluice/storage"
+	"github.com/sluicedata/sluice/storage/local"
 	"github.com/sluicedata/sluice/storage/storagetest"
+	"github.com/sluicedata/sluice/table"
 )
 
 const (
@@ -110,6 +114,32 @@ func TestARunCompactsWhileItAppends(t *testing.T) {
 	}
 	w.check(t)
 	w.mustRun(t)
+	w.check(t)
+}
+
+func TestARunPutsAClusteredTableInOrder(t *testing.T) {
+	w := newWorld(t, landing(t, 5, 8), "on_error: skip\nbatch: {max_files: 1}\n"+compacted)
+	tbl := table.New(local.New(w.file.Table.Path), table.Options{})
+	columns, err := schema.ParseDDL("struct<id: long not null, day: date, note: string>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := tbl.Make(t.Context(), &table.Create{Schema: columns, ClusterBy: []string{"note", "id"}}); err != nil {
+		t.Fatal(err)
+	}
+	w.mustRun(t)
+	var inOrder []string
+	err = tbl.History(t.Context(), func(c *commitlog.Commit) error {
+		for i := range c.Adds {
+			if c.Rearranges() {
+				inOrder = append(inOrder, c.Adds[i].ClusteringProvider)
+			}
+		}
+		return nil
+	})
+	if err != nil || !slices.Equal(inOrder, []string{"liquid"}) {
+		t.Errorf("files that were put in order have the providers %q, %v", inOrder, err)
+	}
 	w.check(t)
 }
 
