@@ -97,9 +97,7 @@ func (p *Plan) planOrder(s *table.Snapshot, o Options, files iter.Seq2[table.Fil
 
 // takeChosen puts the files of chosen cubes, by partition, into groups.
 func (p *Plan) takeChosen(s *table.Snapshot, o Options, files iter.Seq2[table.File, error], chosen map[string]map[string]bool, most int64) error {
-	open := map[string]*Group{}
-	var order []*Group
-	taken := 0
+	groups := grouping{most: most, files: o.MaxFiles}
 	for f, err := range files {
 		if err != nil {
 			return err
@@ -108,20 +106,12 @@ func (p *Plan) takeChosen(s *table.Snapshot, o Options, files iter.Seq2[table.Fi
 		if p.foreign(&f, o) || o.young(&f) || !chosen[partition][p.cubeOf(&f, o)] {
 			continue
 		}
-		if taken == o.MaxFiles && taken > 0 {
+		if groups.full() {
 			break
 		}
-		g := open[partition]
-		if g == nil || g.Bytes+f.Size > most {
-			g = &Group{Partition: partition}
-			open[partition] = g
-			order = append(order, g)
-		}
-		g.Files = append(g.Files, f.Lean())
-		g.Bytes += f.Size
-		taken++
+		groups.take(partition, &f)
 	}
-	for _, g := range order {
+	for _, g := range groups.all {
 		if p.add(*g, o.MaxBytes) {
 			break
 		}

@@ -94,9 +94,7 @@ func NewPlan(ctx context.Context, s *table.Snapshot, o Options) (*Plan, error) {
 	if p.ordering != nil {
 		return p, p.planOrder(s, o, files, groupFiles*target)
 	}
-	open := map[string]*Group{}
-	var order []*Group
-	taken := 0
+	groups := grouping{most: target, files: o.MaxFiles}
 	for f, err := range files {
 		if err != nil {
 			return nil, err
@@ -104,25 +102,16 @@ func NewPlan(ctx context.Context, s *table.Snapshot, o Options) (*Plan, error) {
 		if mostOf(f.Size, target) {
 			continue
 		}
-		if taken == o.MaxFiles && taken > 0 {
+		if groups.full() {
 			break
 		}
 		if o.young(&f) {
 			p.Young++
 			continue
 		}
-		partition := s.PartitionOf(&f)
-		g := open[partition]
-		if g == nil || g.Bytes+f.Size > target {
-			g = &Group{Partition: partition}
-			open[partition] = g
-			order = append(order, g)
-		}
-		g.Files = append(g.Files, f.Lean())
-		g.Bytes += f.Size
-		taken++
+		groups.take(s.PartitionOf(&f), &f)
 	}
-	for _, g := range order {
+	for _, g := range groups.all {
 		if g.trim(target / 8); len(g.Files) < 2 {
 			continue
 		}
@@ -131,6 +120,32 @@ func NewPlan(ctx context.Context, s *table.Snapshot, o Options) (*Plan, error) {
 		}
 	}
 	return p, nil
+}
+
+// grouping puts files into groups of one partition each, in the order in which they come.
+type grouping struct {
+	most  int64 // bytes of a group, unless it has only one file
+	files int   // that are taken at most; 0: all
+	taken int
+	open  map[string]*Group // by partition
+	all   []*Group
+}
+
+func (g *grouping) full() bool { return g.files > 0 && g.taken == g.files }
+
+func (g *grouping) take(partition string, f *table.File) {
+	group := g.open[partition]
+	if group == nil || group.Bytes+f.Size > g.most {
+		if g.open == nil {
+			g.open = map[string]*Group{}
+		}
+		group = &Group{Partition: partition}
+		g.open[partition] = group
+		g.all = append(g.all, group)
+	}
+	group.Files = append(group.Files, f.Lean())
+	group.Bytes += f.Size
+	g.taken++
 }
 
 // add adds a group, and says whether the plan ends with it.
