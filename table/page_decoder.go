@@ -193,22 +193,29 @@ func (d *pageDecoder) indexed(l *leaf, b []byte, n int) (arrow.Array, error) {
 
 // unpack decodes numbers that are stored as differences.
 func (d *pageDecoder) unpack(l *leaf, b []byte, n int) error {
-	switch l.physical {
-	case format.Int32:
-		values, err := (&delta.BinaryPackedEncoding{}).DecodeInt32(nil, b)
-		if err != nil || len(values) < n {
-			return errDamaged
-		}
-		d.aligned = append(d.aligned[:0], plain(values[:n])...)
-	case format.Int64:
-		values, err := (&delta.BinaryPackedEncoding{}).DecodeInt64(nil, b)
-		if err != nil || len(values) < n {
-			return errDamaged
-		}
-		d.aligned = append(d.aligned[:0], plain(values[:n])...)
-	default:
+	if l.physical != format.Int32 && l.physical != format.Int64 {
 		return errDamaged
 	}
+	if n == 0 {
+		d.aligned = d.aligned[:0]
+		return nil
+	}
+	if err := checkDeltas(b, n, 8*l.width()); err != nil {
+		return err
+	}
+	if l.physical == format.Int32 {
+		values, err := (&delta.BinaryPackedEncoding{}).DecodeInt32(nil, b)
+		if err != nil || len(values) != n {
+			return errDamaged
+		}
+		d.aligned = append(d.aligned[:0], plain(values)...)
+		return nil
+	}
+	values, err := (&delta.BinaryPackedEncoding{}).DecodeInt64(nil, b)
+	if err != nil || len(values) != n {
+		return errDamaged
+	}
+	d.aligned = append(d.aligned[:0], plain(values)...)
 	return nil
 }
 
@@ -222,6 +229,12 @@ func (d *pageDecoder) plainTexts(l *leaf, b []byte, n int, encoding format.Encod
 		a, d.offsets, err = textsArray(l.typ, b, n, d.offsets)
 		return a, err
 	case format.DeltaLengthByteArray:
+		if n == 0 {
+			return d.plainTexts(l, nil, 0, format.Plain)
+		}
+		if err := checkDeltas(b, n, 32); err != nil {
+			return nil, err
+		}
 		all, offsets, err := (&delta.LengthByteArrayEncoding{}).DecodeByteArray(nil, b, nil)
 		if err != nil || len(offsets) < n+1 {
 			return nil, errDamaged
