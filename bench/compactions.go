@@ -42,6 +42,12 @@ func (b *bench) sluiceOrder(g given, rows int64) contender {
 	})
 }
 
+func (b *bench) sparkOrder(g given, rows int64) contender {
+	return b.compacting("Spark OPTIMIZE ZORDER BY", g, rows, func(table string) []string {
+		return b.script("spark_optimize.py", table, "1", strconv.Itoa(targetBytes), orderedBy)
+	})
+}
+
 func (b *bench) deltalakeOrder(g given, rows int64) contender {
 	return b.compacting("delta-rs z_order", g, rows, func(table string) []string {
 		return b.script("zorder_deltalake.py", table, strconv.Itoa(targetBytes), orderedBy)
@@ -152,6 +158,7 @@ func (b *bench) compactions(files int64) []row {
 		pair("compact: files of delta-rs", eventColumns, b.sluiceCompact(foreign, rows), b.deltalakeCompact(foreign, rows)).meaning(fmt.Sprintf("%d rows in files of 2048", rows)),
 		pair("compact: own files with deletion vectors", eventColumns, b.sluiceCompact(deleted, rows), b.deltalakeCompact(deleted, rows)).meaning(means + ", one row of a hundred deleted"),
 		pair("compact: own files, in Z-order", eventColumns, b.sluiceOrder(own, rows), b.deltalakeOrder(own, rows)).meaning(means + ", by " + orderedBy),
+		pair("compact: own files, in Z-order, beside Spark", eventColumns, b.sluiceOrder(own, rows), b.sparkOrder(own, rows)).meaning(means + ", by " + orderedBy).with("spark"),
 	}
 }
 
