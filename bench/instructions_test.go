@@ -78,9 +78,13 @@ func TestARecordTakesNoMoreInstructions(t *testing.T) {
 	}
 	for part, want := range recordedParts(t) {
 		t.Logf("%s: %d instructions a record, %d recorded", part, got[part], want)
-		if got[part] > want+want/10 {
-			t.Errorf("%s: a record takes %d instructions, more than a tenth above the %d recorded; make profile shows where they go; if that is wanted: go test ./bench -run %s -update-instructions",
-				part, got[part], want, t.Name())
+		slack := want / 10
+		if part == rest { // collections and turns of goroutines come as they do: counts differ by a third, and by more on a busy machine
+			slack = want / 2
+		}
+		if got[part] > want+slack {
+			t.Errorf("%s: a record takes %d instructions, more than %d above the %d recorded; make profile shows where they go; if that is wanted: go test ./bench -run %s -update-instructions",
+				part, got[part], slack, want, t.Name())
 		}
 	}
 }
