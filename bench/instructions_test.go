@@ -57,7 +57,7 @@ func TestARecordTakesNoMoreInstructions(t *testing.T) {
 		t.Skipf("counting instructions needs valgrind: %v", err)
 	}
 	t.Parallel()
-	const few, many = 2000, 6000
+	const few, many = 2000, 18000 // of the start, which they share, two counts differ by some hundred thousand
 	program := filepath.Join(t.TempDir(), "sluice")
 	built(t, program)
 	var ofFew, ofMany map[string]int64
@@ -78,13 +78,9 @@ func TestARecordTakesNoMoreInstructions(t *testing.T) {
 	}
 	for part, want := range recordedParts(t) {
 		t.Logf("%s: %d instructions a record, %d recorded", part, got[part], want)
-		slack := want / 10
-		if part == rest { // collections and turns of goroutines come as they do: counts differ by a third, and by more on a busy machine
-			slack = want / 2
-		}
-		if got[part] > want+slack {
-			t.Errorf("%s: a record takes %d instructions, more than %d above the %d recorded; make profile shows where they go; if that is wanted: go test ./bench -run %s -update-instructions",
-				part, got[part], slack, want, t.Name())
+		if got[part] > want+want/10 {
+			t.Errorf("%s: a record takes %d instructions, more than a tenth above the %d recorded; make profile shows where they go; if that is wanted: go test ./bench -run %s -update-instructions",
+				part, got[part], want, t.Name())
 		}
 	}
 }
@@ -153,11 +149,12 @@ func instructions(t *testing.T, program string, records int64) map[string]int64 
 	return nil
 }
 
-// counted is nil, with the output, for a run that failed. With one processor, no collection and no preemption two runs differ by less than a hundredth.
+// counted is nil, with the output, for a run that failed. With one processor, no collection, no preemption and no samples of the heap, what a record takes beside scanner and encoder differs
+// by a thirtieth from count to count, and what it takes in them by less than a hundredth.
 func counted(ctx context.Context, dir string, argv ...string) (map[string]int64, []byte) {
 	profile := filepath.Join(dir, "callgrind.out")
 	cmd := exec.CommandContext(ctx, "valgrind", append([]string{"--tool=callgrind", "--callgrind-out-file=" + profile}, argv...)...)
-	cmd.Env = append(os.Environ(), "GOMAXPROCS=1", "GOGC=off", "GODEBUG=asyncpreemptoff=1")
+	cmd.Env = append(os.Environ(), "GOMAXPROCS=1", "GOGC=off", "GODEBUG=asyncpreemptoff=1,memprofilerate=0")
 	output, err := cmd.CombinedOutput()
 	if err != nil {
 		return nil, fmt.Appendf(output, "\n%v", err)
