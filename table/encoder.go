@@ -123,6 +123,7 @@ type encoder struct {
 	held      int64          // what the row group takes in memory, about, in bytes
 	groups    []writtenGroup // of the file
 	pages     pageDecoder    // of files that are joined
+	agreement *agreement     // of their leaves
 }
 
 // newEncoder returns an encoder whose pages have about so many bytes before compression.
@@ -131,7 +132,7 @@ func newEncoder(l *layout, pageBytes int64, w *workspace) *encoder {
 	for _, leaf := range l.leaves {
 		e.chunks = append(e.chunks, newChunk(leaf, l.codec, newPageValues(leaf.typ, l, pageBytes), w))
 	}
-	e.shredder = newShredder(l.nodes, e.add)
+	e.shredder, e.agreement = newShredder(l.nodes, e.add), newAgreement(l.columns)
 	return e
 }
 

@@ -26,6 +26,7 @@ func (e *encoder) join(s *sourceFile, deleted deletionVector) (err error) {
 			return fmt.Errorf("its row groups have more than its %d rows: %w", s.rows(), errDamaged)
 		}
 		end := from + s.groupRows(group)
+		e.agreement.begin()
 		for i, k := range e.chunks {
 			c, err := s.chunk(group, i, k.leaf, &e.pages)
 			if err != nil {
@@ -34,6 +35,9 @@ func (e *encoder) join(s *sourceFile, deleted deletionVector) (err error) {
 			if err := e.joinChunk(i, c, sourceRows{from: from, at: from, end: end, deleted: deleted}); err != nil {
 				return fmt.Errorf("row group %d, column %v: %w", group, k.leaf.path, err)
 			}
+		}
+		if err := e.agreement.check(); err != nil {
+			return fmt.Errorf("row group %d: %w", group, err)
 		}
 		e.groupRows += end - from - deleted.count(from, end)
 		from = end
@@ -184,6 +188,7 @@ func (e *encoder) joinDecoded(at int, c *sourceChunk, p *sourcePage, rows *sourc
 	if err != nil {
 		return err
 	}
+	e.agreement.take(at, &page.levelled)
 	k := e.chunks[at]
 	if err := k.endJoinedPage(); err != nil {
 		return err
