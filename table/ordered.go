@@ -3,7 +3,6 @@ package table
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -31,14 +30,23 @@ type Ordering struct {
 
 // SQLName is a column's path as Spark writes it in tags: names with dots between, in backticks if they are no plain identifiers.
 func SQLName(path []string) string {
-	plain := regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`)
 	parts := make([]string, len(path))
 	for i, name := range path {
-		if parts[i] = name; !plain.MatchString(name) {
+		if parts[i] = name; !isIdentifier(name) {
 			parts[i] = "`" + strings.ReplaceAll(name, "`", "``") + "`"
 		}
 	}
 	return strings.Join(parts, ".")
+}
+
+// isIdentifier says whether a name is one of SQL without quotes.
+func isIdentifier(name string) bool {
+	for i, r := range name {
+		if letter := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || r == '_'; !letter && (i == 0 || r < '0' || r > '9') {
+			return false
+		}
+	}
+	return name != ""
 }
 
 // SQLNames are those of several columns.
