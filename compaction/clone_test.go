@@ -6,12 +6,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sluicedata/sluice/commitlog"
-	"github.com/sluicedata/sluice/internal/seqtest"
 	"github.com/sluicedata/sluice/internal/tabletest"
 	"github.com/sluicedata/sluice/storage"
 	"github.com/sluicedata/sluice/table"
@@ -23,30 +21,11 @@ func cloneTable(t testing.TB, batches int) (source, clone string) {
 	source, clone = filepath.Join(t.TempDir(), "a table#1"), t.TempDir()
 	store := tabletest.Local(t, source)
 	makeTable(t, store, batches, 10, map[string]string{"delta.enableDeletionVectors": "true"})
-	deleteRow(t, store)
+	tabletest.DeleteRow(t, store)
 	tabletest.Clone(t, store, tabletest.Local(t, clone), func(path string) string {
 		return "file:" + commitlog.PathEncode(source) + "/" + path
 	})
 	return source, clone
-}
-
-// deleteRow deletes the first row of the table's first file, by a vector in a file.
-func deleteRow(t testing.TB, store storage.Store) {
-	t.Helper()
-	state := snapshot(t, table.New(store, table.Options{})).State()
-	add := seqtest.All(t, state.Files.All(t.Context()))[0]
-	actions := commitlog.Commit{Removes: []commitlog.Remove{
-		{Path: add.Path, DeletionTimestamp: time.Now().UnixMilli(), DataChange: true, PartitionValues: add.PartitionValues, Size: &add.Size},
-	}}
-	var err error
-	if add.DeletionVector, err = tabletest.PutVector(t.Context(), store, []bool{true}); err != nil {
-		t.Fatal(err)
-	}
-	add.DataChange, add.Stats = true, strings.Replace(add.Stats, `"tightBounds":true`, `"tightBounds":false`, 1)
-	actions.Adds = []commitlog.Add{add}
-	if _, err = commitlog.New(store).Commit(t.Context(), commitlog.Transaction{ReadVersion: state.Version, Actions: actions}); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // pathsOf are those of the newest version's files and vectors, in order.

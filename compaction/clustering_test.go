@@ -65,23 +65,7 @@ func TestClusteredTableIsPutInTheOrderOfItsColumns(t *testing.T) {
 	if all < 12 {
 		t.Fatalf("only %d files", all)
 	}
-	for _, column := range []string{"x = %d", "in.y = '%04d'"} {
-		read := 0
-		for value := range 100 {
-			where, err := s.Where(fmt.Sprintf(column, 9*value))
-			if err != nil {
-				t.Fatal(err)
-			}
-			files, err := s.FilesWhere(t.Context(), where)
-			if err != nil {
-				t.Fatal(err)
-			}
-			read += len(files)
-		}
-		if mean := float64(read) / 100; mean > float64(all)/2 {
-			t.Errorf("a query on %s reads %.1f of %d files", column, mean, all)
-		}
-	}
+	queriesReadAtMost(t, s, 100, 9, float64(all)/2)
 	last := history(t, tbl)
 	if by := last.Info.OperationParameters["clusterBy"]; by != `["x","in.y"]` || last.Info.OperationParameters["zOrderBy"] != "[]" {
 		t.Errorf("clusterBy %v", last.Info.OperationParameters)

@@ -51,7 +51,7 @@ func TestCloneInS3ReadsOtherBuckets(t *testing.T) {
 	open := storesInS3(t)
 	source, clone := open("source"), open("clone")
 	makeTable(t, source, 2, 10, map[string]string{"delta.enableDeletionVectors": "true"})
-	deleteRow(t, source)
+	tabletest.DeleteRow(t, source)
 	tabletest.Clone(t, source, clone, func(path string) string { return "s3a" + strings.TrimPrefix(source.URL(), "s3") + "/" + path })
 	before := rowsOf(t, source)
 	if diff := cmp.Diff(before, rowsOf(t, clone)); diff != "" {

@@ -55,22 +55,23 @@ func recordOf(t testing.TB, s *arrow.Schema, rows []string, inDictionaries bool)
 	}
 	fields, columns := s.Fields(), record.Columns()
 	for i := range columns {
-		data := indexed(columns[i].Data())
+		data := indexed(t, columns[i].Data())
 		fields[i].Type, columns[i] = data.DataType(), array.MakeFromData(data)
 	}
 	return array.NewRecord(arrow.NewSchema(fields, nil), columns, record.NumRows())
 }
 
 // indexed has texts, and those in lists, in a dictionary.
-func indexed(d arrow.ArrayData) arrow.ArrayData {
-	switch t := d.DataType().(type) {
+func indexed(t testing.TB, d arrow.ArrayData) arrow.ArrayData {
+	t.Helper()
+	switch typ := d.DataType().(type) {
 	case *arrow.ListType:
-		items := indexed(d.Children()[0])
+		items := indexed(t, d.Children()[0])
 		return array.NewData(arrow.ListOf(items.DataType()), d.Len(), d.Buffers(), []arrow.ArrayData{items}, d.NullN(), 0)
 	case *arrow.StringType, *arrow.BinaryType:
-		b := array.NewDictionaryBuilder(arrowmemory.DefaultAllocator, &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: t})
+		b := array.NewDictionaryBuilder(arrowmemory.DefaultAllocator, &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: typ})
 		if err := b.AppendArray(array.MakeFromData(d)); err != nil {
-			panic(err)
+			t.Fatal(err)
 		}
 		return b.NewArray().Data()
 	default:

@@ -128,7 +128,7 @@ func TestRanksAreThoseOfADumbCount(t *testing.T) {
 			rows[i] = []string{`{}`, `{"in":{}}`, `{"in":{"s":"` + text + `"}}`}[min(2, r.IntN(9))]
 		}
 		in := recordOf(t, s, rows, false).Column(0).(*array.Struct)
-		for _, values := range []arrow.Array{in.Field(0), array.MakeFromData(indexed(in.Field(0).Data()))} {
+		for _, values := range []arrow.Array{in.Field(0), array.MakeFromData(indexed(t, in.Field(0).Data()))} {
 			f := field{values: values, places: placesOf(values), around: []arrow.Array{in}}
 			var all []place
 			for row := range rows {

@@ -4,9 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sluicedata/sluice/commitlog"
 	"github.com/sluicedata/sluice/compaction"
-	"github.com/sluicedata/sluice/internal/seqtest"
 	"github.com/sluicedata/sluice/internal/tabletest"
 	"github.com/sluicedata/sluice/storage"
 	"github.com/sluicedata/sluice/table"
@@ -36,7 +34,7 @@ func TestForeignReadersReadClones(t *testing.T) {
 		{"file:", true, map[string]string{"duckdb": "Cannot open file"}},
 	} {
 		if c.vector {
-			deleteFirstRow(t, store)
+			tabletest.DeleteRow(t, store)
 		}
 		folder := t.TempDir()
 		clone := tabletest.Local(t, folder)
@@ -72,27 +70,4 @@ func compactAll(t *testing.T, s *table.Snapshot) {
 	if err != nil {
 		t.Fatal(err)
 	}
-}
-
-// deleteFirstRow deletes the first row of a file that no row has been deleted of, by a vector in a file.
-func deleteFirstRow(t *testing.T, store storage.Store) {
-	t.Helper()
-	state := newest(t, store).State()
-	for _, add := range seqtest.All(t, state.Files.All(t.Context())) {
-		if add.DeletionVector != nil {
-			continue
-		}
-		actions := commitlog.Commit{Removes: []commitlog.Remove{{Path: add.Path, DataChange: true, PartitionValues: add.PartitionValues, Size: &add.Size}}}
-		var err error
-		if add.DeletionVector, err = tabletest.PutVector(t.Context(), store, []bool{true}); err != nil {
-			t.Fatal(err)
-		}
-		add.DataChange = true
-		actions.Adds = []commitlog.Add{add}
-		if _, err := commitlog.New(store).Commit(t.Context(), commitlog.Transaction{ReadVersion: state.Version, Actions: actions}); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	t.Fatal("there is no such file")
 }

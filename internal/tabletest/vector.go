@@ -4,12 +4,45 @@ import (
 	"context"
 	"encoding/binary"
 	"hash/crc32"
+	"strings"
+	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/sluicedata/sluice/commitlog"
+	"github.com/sluicedata/sluice/internal/seqtest"
 	"github.com/sluicedata/sluice/storage"
+	"github.com/sluicedata/sluice/table"
 )
+
+// DeleteRow deletes the first row of a table's first file that has no deletion vector, by one in a file.
+func DeleteRow(tb testing.TB, store storage.Store) {
+	tb.Helper()
+	log := commitlog.New(store)
+	state, err := log.Files(tb.Context(), table.Newest)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for _, add := range seqtest.All(tb, state.Files.All(tb.Context())) {
+		if add.DeletionVector != nil {
+			continue
+		}
+		actions := commitlog.Commit{Removes: []commitlog.Remove{
+			{Path: add.Path, DeletionTimestamp: time.Now().UnixMilli(), DataChange: true, PartitionValues: add.PartitionValues, Size: &add.Size},
+		}}
+		if add.DeletionVector, err = PutVector(tb.Context(), store, []bool{true}); err != nil {
+			tb.Fatal(err)
+		}
+		add.DataChange, add.Stats = true, strings.Replace(add.Stats, `"tightBounds":true`, `"tightBounds":false`, 1)
+		actions.Adds = []commitlog.Add{add}
+		if _, err := log.Commit(tb.Context(), commitlog.Transaction{ReadVersion: state.Version, Actions: actions}); err != nil {
+			tb.Fatal(err)
+		}
+		return
+	}
+	tb.Fatal("all files have deletion vectors")
+}
 
 // InlineVector is a deletion vector that is in the log itself, of those of a file's rows that are deleted; at most 65,536 of them.
 func InlineVector(deleted []bool) *commitlog.DeletionVector {
