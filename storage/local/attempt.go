@@ -74,19 +74,31 @@ func takeLock(folder string) (*os.File, error) {
 
 // release gives the lock up. An attempt that has nothing staged takes its folder with it.
 func (a *attempt) release() error {
-	if a.empty() {
-		_ = os.RemoveAll(a.folder)
-		_ = os.Remove(filepath.Dir(a.folder)) // stays while others stage
-	}
-	return a.lock.Close()
+	err := removeEmpty(a.folder)
+	_ = os.Remove(filepath.Dir(a.folder)) // stays while others stage
+	return errors.Join(err, a.lock.Close())
 }
 
-func (a *attempt) empty() bool {
-	err := filepath.WalkDir(a.folder, func(name string, e fs.DirEntry, err error) error {
-		if err == nil && !e.IsDir() && e.Name() != lockName {
-			err = fs.ErrExist
+// removeEmpty removes the folder of an attempt, whose lock the caller holds and is about to give up; what is staged there stays, with
+// the folders that hold it. The lock's file goes before the folder: one who then makes it anew has the lock, and the folder stays.
+func removeEmpty(folder string) error {
+	var folders []string
+	err := filepath.WalkDir(folder, func(name string, e fs.DirEntry, err error) error {
+		if err == nil && e.IsDir() {
+			folders = append(folders, name)
 		}
 		return err
 	})
-	return err == nil
+	if err == nil {
+		err = os.Remove(filepath.Join(folder, lockName))
+	}
+	for i := len(folders) - 1; i >= 0 && err == nil; i-- {
+		if err = syscall.Rmdir(folders[i]); errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, fs.ErrExist) {
+			err = nil
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) { // somebody else has removed it
+		return nil
+	}
+	return err
 }

@@ -2,9 +2,12 @@ package local_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -75,6 +78,47 @@ func TestSweepClearsAFolderThatDiedBeforeItsLock(t *testing.T) {
 	}
 	if _, err := os.Stat(folder); !os.IsNotExist(err) {
 		t.Errorf("the folder is still there: %v", err)
+	}
+}
+
+// TestSweepsBesideThoseThatComeAndGo has owners begin and release attempts while others sweep.
+func TestSweepsBesideThoseThatComeAndGo(t *testing.T) {
+	root := t.TempDir()
+	var owners, sweepers sync.WaitGroup
+	var ended atomic.Bool
+	for i := range 2 {
+		owners.Go(func() {
+			for n := range 300 {
+				s, key := local.New(root), fmt.Sprintf("p=%d/%d", i, n)
+				w, err := s.Stage(t.Context(), key)
+				if err == nil {
+					err = w.Publish(t.Context())
+				}
+				if err == nil {
+					err = w.Settle(t.Context())
+				}
+				if err = errors.Join(err, s.Close()); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+		sweepers.Go(func() {
+			for !ended.Load() {
+				if n, err := local.New(root).Sweep(t.Context(), func(string) (bool, error) { return false, nil }); n != 0 || err != nil {
+					t.Errorf("Sweep: %d, %v", n, err)
+					return
+				}
+			}
+		})
+	}
+	owners.Wait()
+	ended.Store(true)
+	sweepers.Wait()
+	for i := range 2 {
+		if files, err := os.ReadDir(filepath.Join(root, fmt.Sprintf("p=%d", i))); len(files) != 300 || err != nil {
+			t.Errorf("%d files, %v", len(files), err)
+		}
 	}
 }
 

@@ -47,7 +47,10 @@ func (s *Store) Sweep(ctx context.Context, keep func(key string) (bool, error)) 
 func (s *Store) sweepAttempt(folder string, keep func(string) (bool, error)) (int, error) {
 	removed := 0
 	err := filepath.WalkDir(folder, func(name string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() || name == filepath.Join(folder, lockName) {
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // its owner has released it meanwhile, with nothing in it
+			return nil
+		case err != nil || e.IsDir() || name == filepath.Join(folder, lockName):
 			return err
 		}
 		relative, err := filepath.Rel(folder, name)
@@ -67,7 +70,7 @@ func (s *Store) sweepAttempt(folder string, keep func(string) (bool, error)) (in
 	if err != nil {
 		return removed, err
 	}
-	return removed, os.RemoveAll(folder) // the lock's file and empty folders
+	return removed, removeEmpty(folder)
 }
 
 // unpublish removes the published name of a staged file, if it has one that is not to be kept.
