@@ -91,7 +91,7 @@ func (g *rig) doze() {
 	run := g.any()
 	sleeper := *run
 	g.t.Logf("  %s: %s", run.name, run.awaitInstant(sleeper.process, g.r))
-	sleeper.process.signal(syscall.SIGSTOP)
+	sleeper.process.stop(g.t)
 	g.start(run)
 	run.process.await("msg=committed", 1+g.r.IntN(3), 5*time.Second)
 	sleeper.process.signal(syscall.SIGCONT)

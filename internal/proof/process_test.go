@@ -85,6 +85,16 @@ func (p *process) wait(tb testing.TB) int {
 // signal sends a signal to a process that may have ended.
 func (p *process) signal(s syscall.Signal) { _ = p.cmd.Process.Signal(s) }
 
+// stop stops a process that may have ended (SIGSTOP). It returns when none of its threads goes on: on a busy machine that is some time
+// after the signal, and a SIGCONT before it would take the signal back.
+func (p *process) stop(tb testing.TB) {
+	tb.Helper()
+	p.signal(syscall.SIGSTOP)
+	if err := awaitStop(p.cmd.Process.Pid); err != nil {
+		tb.Fatalf("wait until %v has stopped: %v", p.cmd.Args, err)
+	}
+}
+
 // await waits until the log holds a text at least n times. It tells whether that came before the process ended and
 // within the time given.
 func (p *process) await(text string, n int, within time.Duration) bool {

@@ -129,7 +129,7 @@ func TestRecordsDeletedUnderLoadAreInTheTableOrInAGapThatIsTold(t *testing.T) {
 		planned, _ := running.stderr.count("msg=planned")
 		l.more(t, 100)
 		running.must(t, "msg=planned", planned+1)
-		running.signal(syscall.SIGSTOP)
+		running.stop(t)
 		l.more(t, 100)
 		l.broker.DeleteRecords(t, l.topic, 0, l.notes-r.Int64N(100)) // in this topic, offsets are ids
 		running.signal(syscall.SIGCONT)

@@ -81,7 +81,7 @@ func TestStoppedProcessThatWakesUpIsFencedAndCommitsNothingTwice(t *testing.T) {
 			sleeper := f.start(t)
 			sleeper.must(t, "msg=committed", 2)
 			sleeper.await("msg=planned", 3+r.IntN(4), patience)
-			sleeper.signal(syscall.SIGSTOP)
+			sleeper.stop(t)
 			w.stop(t)
 			must(t, f.step) // so that the second process commits something
 			f.finish(t)
@@ -105,7 +105,7 @@ func TestFencedProcessSaysWhatToDo(t *testing.T) {
 	must(t, land)
 	sleeper := s.start(t)
 	sleeper.must(t, "waiting for records", 1)
-	sleeper.signal(syscall.SIGSTOP)
+	sleeper.stop(t)
 	must(t, land)
 	s.finish(t)
 	must(t, land)

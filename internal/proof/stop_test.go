@@ -46,7 +46,7 @@ func TestSecondSignalEndsTheRunAtOnce(t *testing.T) {
 	// Both signals wait for a process that is stopped, so that it finds the second one before it has obeyed the first.
 	run := s.start(t)
 	run.must(t, "msg=planned", 1)
-	run.signal(syscall.SIGSTOP)
+	run.stop(t)
 	run.signal(syscall.SIGINT)
 	run.signal(syscall.SIGTERM)
 	run.signal(syscall.SIGCONT)
