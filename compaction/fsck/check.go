@@ -41,7 +41,7 @@ type Report struct {
 	Files     int   // checked
 	Elsewhere int   // in another kind of store than the table, and not checked
 	Bytes     int64
-	Faults    []Fault      // of the log, then of files by path
+	Faults    []Fault      // of the log, then of files by path, then of a path by which orphans cannot be told from others
 	Orphans   vacuum.Count // files that no commit refers to; a vacuum deletes them
 	Young     vacuum.Count // the same, but so young that they may be about to be committed
 }
@@ -170,14 +170,20 @@ func (r *Report) stillThere(ctx context.Context, t *table.Table) error {
 }
 
 // orphans counts what lies in the folder without a commit that refers to it. Where it cannot be told which files the table
-// needs, none are.
+// needs, none are; that it cannot for a path of the log is a fault.
 func (r *Report) orphans(ctx context.Context, store storage.Store, o Options) error {
 	plan, err := vacuum.NewPlan(ctx, store, vacuum.Options{Now: o.Now})
 	var unsupported *commitlog.UnsupportedError
-	if errors.As(err, &unsupported) {
+	var path *vacuum.PathError
+	switch {
+	case errors.As(err, &unsupported):
 		return nil
-	}
-	if err != nil {
+	case errors.As(err, &path):
+		if !slices.ContainsFunc(r.Faults, func(f Fault) bool { return f.Path == path.Path }) { // a file of the newest version was told of
+			r.Faults = append(r.Faults, Fault{Path: path.Path, Problem: path.Error()})
+		}
+		return nil
+	case err != nil:
 		return err
 	}
 	found, err := plan.Orphans(ctx)

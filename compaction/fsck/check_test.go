@@ -137,6 +137,47 @@ func TestEachDamageIsFound(t *testing.T) {
 	}
 }
 
+// TestPathThatCannotBeDecodedIsAFaultAmongOthers has the log name a file so in each way: the other files are checked, and no orphan is
+// told, since it may be what was meant.
+func TestPathThatCannotBeDecodedIsAFaultAmongOthers(t *testing.T) {
+	const add = `"partitionValues":{},"size":1,"modificationTime":0,"dataChange":true`
+	for name, c := range map[string]struct {
+		action, path, want string
+	}{
+		"add":         {`{"add":{"path":"%zz",` + add + `}}`, "%zz", `version 3: decode path "%zz": "%zz" is no escape`},
+		"remove":      {`{"remove":{"path":"a%2","dataChange":true}}`, "a%2", `version 3: decode path "a%2": an escape is cut short`},
+		"change data": {`{"cdc":{"path":"_change_data/%zz","partitionValues":{},"size":1,"dataChange":false}}` + "\n" + `{"commitInfo":{"timestamp":9000000000000}}`, "_change_data/%zz", `version 3: decode path "_change_data/%zz"`},
+		"vector": {
+			`{"add":{"path":"x",` + add + `,"deletionVector":{"storageType":"p","pathOrInlineDv":"/v%","offset":1,"sizeInBytes":1,"cardinality":1}}}`,
+			"x", `version 3: decode path "v%": an escape is cut short`,
+		},
+		"id of a vector": {
+			`{"add":{"path":"x",` + add + `,"deletionVector":{"storageType":"u","pathOrInlineDv":"short","offset":1,"sizeInBytes":1,"cardinality":1}}}`,
+			"x", "has fewer than 20 characters",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := t.TempDir()
+			makeTable(t, tabletest.Local(t, folder), 0, 3, map[string]string{"delta.enableDeletionVectors": "true"})
+			if err := os.WriteFile(filepath.Join(folder, "_delta_log", "00000000000000000003.json"), []byte(c.action), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			missing := dataFiles(t, folder)[0]
+			_ = os.Remove(missing)
+			if err := os.WriteFile(filepath.Join(folder, "stray.parquet"), nil, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			r := check(t, folder)
+			told := func(path, problem string) bool {
+				return slices.ContainsFunc(r.Faults, func(f fsck.Fault) bool { return f.Path == path && strings.Contains(f.Problem, problem) })
+			}
+			if r.Version != 3 || r.Files < 3 || !told(c.path, c.want) || !told(filepath.Base(missing), "it is missing") || r.Orphans.Files+r.Young.Files > 0 {
+				t.Errorf("%+v", r)
+			}
+		})
+	}
+}
+
 func TestLogCheckpointThatDiffersFromTheCommitsIsFound(t *testing.T) {
 	origin := t.TempDir()
 	makeTable(t, tabletest.Local(t, origin), 0, 2, nil)

@@ -32,6 +32,21 @@ func (e *RetentionError) Error() string {
 		e.Retention, e.Least)
 }
 
+// PathError says that a version names a file by a path that cannot be read, or so the file of its deletion vector. Which files the
+// table needs cannot be told then, and none may be deleted.
+type PathError struct {
+	Version int64
+	Path    string // of the data file, as the log has it
+	Err     error
+}
+
+func (e *PathError) Error() string {
+	return fmt.Sprintf("version %d: %v; which files the table needs cannot be told, so nothing is deleted: have the engine that wrote it mend its log",
+		e.Version, e.Err)
+}
+
+func (e *PathError) Unwrap() error { return e.Err }
+
 // Plan is a table whose log has been read.
 type Plan struct {
 	Version    int64     // the newest that was read
@@ -46,7 +61,7 @@ type Plan struct {
 }
 
 // NewPlan reads the log of the table in a store. Errors are those of commitlog.Log.Load, an *UnsupportedError when not all
-// is known of what the table needs, and a *RetentionError.
+// is known of what the table needs, a *RetentionError, and a *PathError.
 func NewPlan(ctx context.Context, store storage.Store, o Options) (*Plan, error) {
 	log := commitlog.New(store)
 	head, err := log.Load(ctx)
@@ -93,13 +108,13 @@ func (p *Plan) read(ctx context.Context) error {
 	p.Version = state.Version
 	p.References = newReferences(p.Before)
 	for path, vector := range state.Files.Paths() {
-		if err := p.References.file(path, vector, Needed); err != nil {
-			return p.badPath(err)
+		if err := p.References.file(p.Version, path, vector, Needed); err != nil {
+			return err
 		}
 	}
 	for r := range state.Removed() {
-		if err := p.References.remove(&r, Needed); err != nil {
-			return p.badPath(err)
+		if err := p.References.remove(p.Version, &r, Needed); err != nil {
+			return err
 		}
 	}
 	err = p.log.Commits(ctx, 0, p.Version, p.References.history)
@@ -107,11 +122,6 @@ func (p *Plan) read(ctx context.Context) error {
 		return nil
 	}
 	return err
-}
-
-// badPath is the error of a file that cannot be told from others: then none may be deleted.
-func (p *Plan) badPath(err error) error {
-	return fmt.Errorf("version %d: %w; which files the table needs cannot be told, so nothing is deleted: have the engine that wrote it mend its log", p.Version, err)
 }
 
 // catchUp takes in what has been committed since, so that nothing is deleted that it refers to.

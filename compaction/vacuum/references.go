@@ -1,6 +1,7 @@
 package vacuum
 
 import (
+	"fmt"
 	"hash/maphash"
 	"path"
 	"regexp"
@@ -42,10 +43,7 @@ func (r *References) set(key string, use Use) {
 	r.uses[hash] = max(r.uses[hash], use)
 }
 
-// live takes a file that the newest version has.
-func (r *References) live(a *commitlog.Add) error { return r.file(a.Path, a.DeletionVector, Needed) }
-
-// history takes a commit up to the newest version.
+// history takes a commit up to the newest version. Its errors, and those of what follows, are *PathError.
 func (r *References) history(c *commitlog.Commit) error {
 	recent := c.Time().After(r.since)
 	for i := range c.Removes {
@@ -53,13 +51,13 @@ func (r *References) history(c *commitlog.Commit) error {
 		if recent {
 			use = Needed
 		}
-		if err := r.remove(&c.Removes[i], use); err != nil {
+		if err := r.remove(c.Version, &c.Removes[i], use); err != nil {
 			return err
 		}
 	}
 	for i := range c.CDCs {
 		if recent {
-			if err := r.file(c.CDCs[i].Path, nil, Needed); err != nil {
+			if err := r.file(c.Version, c.CDCs[i].Path, nil, Needed); err != nil {
 				return err
 			}
 		}
@@ -67,35 +65,36 @@ func (r *References) history(c *commitlog.Commit) error {
 	return nil
 }
 
-// remove takes a remove action; by its own time it may be needed though its commit does not say so.
-func (r *References) remove(action *commitlog.Remove, use Use) error {
+// remove takes a remove action of a version; by its own time it may be needed though its commit does not say so.
+func (r *References) remove(version int64, action *commitlog.Remove, use Use) error {
 	if time.UnixMilli(action.DeletionTimestamp).After(r.since) {
 		use = Needed
 	}
-	return r.file(action.Path, action.DeletionVector, use)
+	return r.file(version, action.Path, action.DeletionVector, use)
 }
 
 // news takes a commit that came after the newest version that was read.
 func (r *References) news(c *commitlog.Commit) error {
 	for i := range c.Adds {
-		if err := r.live(&c.Adds[i]); err != nil {
+		if err := r.file(c.Version, c.Adds[i].Path, c.Adds[i].DeletionVector, Needed); err != nil {
 			return err
 		}
 	}
 	for i := range c.CDCs {
-		if err := r.file(c.CDCs[i].Path, nil, Needed); err != nil {
+		if err := r.file(c.Version, c.CDCs[i].Path, nil, Needed); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *References) file(path string, v *commitlog.DeletionVector, use Use) error {
+// file takes a file that a version names, with its deletion vector.
+func (r *References) file(version int64, path string, v *commitlog.DeletionVector, use Use) error {
 	paths := []string{path}
 	if v != nil {
 		vector, err := v.Path()
 		if err != nil {
-			return err
+			return &PathError{version, path, fmt.Errorf("deletion vector of file %s: %w", path, err)}
 		}
 		if vector != "" {
 			paths = append(paths, vector)
@@ -104,7 +103,7 @@ func (r *References) file(path string, v *commitlog.DeletionVector, use Use) err
 	for _, p := range paths {
 		keys, err := keysOf(p)
 		if err != nil {
-			return err
+			return &PathError{version, path, err}
 		}
 		for _, key := range keys {
 			r.set(key, use)

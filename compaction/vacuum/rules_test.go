@@ -72,7 +72,7 @@ func TestVerdicts(t *testing.T) {
 	p := &Plan{Before: since, References: newReferences(since), orphans: now.Add(-8 * day)}
 	r := p.References
 	for _, err := range []error{
-		r.live(&commitlog.Add{Path: "live", DeletionVector: vector}),
+		r.file(0, "live", vector, Needed),
 		r.history(commit(10*day, commitlog.Commit{
 			Removes: []commitlog.Remove{{Path: "expired", DeletionTimestamp: at(10 * day)}, {Path: "back", DeletionTimestamp: at(10 * day)}, {Path: "late", DeletionTimestamp: at(3 * day)}},
 			CDCs:    []commitlog.CDC{{Path: "_change_data/old"}},
