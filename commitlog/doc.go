@@ -28,7 +28,7 @@
 // _last_checkpoint only tells where to begin listing. A Head takes of a checkpoint the few rows that are not about files. A
 // damaged checkpoint is passed over if the version can be read from an older one or from the commits alone. A checkpoint tells
 // of an application's newest batch and not of the commit that it came with; Locate looks for that. Statistics, which are most of a
-// checkpoint in Parquet, are not read with it but when Files.All asks for them, and held against the paths beside them: that they
+// checkpoint in Parquet, are not read with it but when Files.All or Files.Rows asks for them, and held against the paths beside them: that they
 // are damaged, or have been deleted or replaced since, is an error of that. Verify reads them, and so does a cleanup before it deletes
 // what comes before.
 //

@@ -93,7 +93,7 @@ func (f *Files) All(ctx context.Context) iter.Seq2[Add, error] {
 // wanted is All, of those files that want, which is shown no statistics, says so of.
 func (f *Files) wanted(ctx context.Context, want func(*Add) bool) iter.Seq2[Add, error] {
 	return func(yield func(Add, error) bool) {
-		stats := f.statsReader()
+		stats := f.statsReader(false)
 		defer stats.close()
 		for id, a := range f.adds() {
 			if !want(&a) {

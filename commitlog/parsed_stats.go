@@ -30,11 +30,14 @@ type statsNode struct {
 	there    bool
 }
 
-// parsedStats returns nil when the row group has none, or the text for all files.
-func (g *rowGroup) parsedStats() *parsedStats {
+// parsedStats returns nil when the row group has none. Lean ones are of numRecords alone.
+func (g *rowGroup) parsedStats(lean bool) *parsedStats {
 	c := g.column("add", "stats_parsed")
 	if c == nil || g.leaf("add", "stats_parsed", "numRecords") == nil {
 		return nil
+	}
+	if lean {
+		return &parsedStats{root: statsNode{children: []*statsNode{g.statsNode(c.Column("numRecords"))}}}
 	}
 	return &parsedStats{root: *g.statsNode(c)}
 }

@@ -65,12 +65,6 @@ func (g *rowGroup) leafOf(c *parquet.Column) *leaf {
 	return &leaf{cursor, c.MaxDefinitionLevel()}
 }
 
-// filled is how many values a column has that are not null, by its statistics; all if there are none.
-func (g *rowGroup) filled(path ...string) int64 {
-	m := &g.meta[g.column(path...).Index()].MetaData
-	return m.NumValues - m.Statistics.NullCount
-}
-
 var errShort = errors.New("a column ends before the others")
 
 // next is the next row's value in a column that has one for each row; ok is false for null.

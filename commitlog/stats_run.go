@@ -31,14 +31,15 @@ func (f *Files) runOf(id uint32) int {
 // statsReader reads the statistics of rows in ascending order. Row groups of which none is asked for are not read.
 type statsReader struct {
 	files  *Files
+	lean   bool // no more than numRecords is wanted of them
 	listed listedStats
 	id     uint32 // the row that comes next
 	run    int    // of id, or the next one
 	group  openGroup
 }
 
-func (f *Files) statsReader() *statsReader {
-	return &statsReader{files: f, listed: listedStats{list: &f.stats}}
+func (f *Files) statsReader(lean bool) *statsReader {
+	return &statsReader{files: f, lean: lean, listed: listedStats{list: &f.stats}}
 }
 
 // at is the text of a row behind those of the calls before. It is valid until the next call. Errors are a *CorruptError, of the log
@@ -67,7 +68,7 @@ func (r *statsReader) at(ctx context.Context, id uint32) ([]byte, error) {
 
 func (r *statsReader) inRun(ctx context.Context, run *statsRun, id uint32) (text []byte, err error) {
 	defer parquetfile.Recover(&err)
-	if err := r.group.open(ctx, r.files.store, run); err != nil {
+	if err := r.group.open(ctx, r.files.store, run, r.lean); err != nil {
 		return nil, err
 	}
 	for ; r.id <= id; r.id++ {
@@ -108,7 +109,7 @@ type openGroup struct {
 }
 
 // open goes to the front of a run's row group, unless that is the one which is open.
-func (g *openGroup) open(ctx context.Context, store storage.Store, run *statsRun) error {
+func (g *openGroup) open(ctx context.Context, store storage.Store, run *statsRun, lean bool) error {
 	if g.group != nil && g.run == *run {
 		return nil
 	}
@@ -132,7 +133,7 @@ func (g *openGroup) open(ctx context.Context, store storage.Store, run *statsRun
 		return errReplaced
 	}
 	g.group = newRowGroup(g.file, run.group)
-	g.stats = g.group.stats(int64(run.n))
+	g.stats = g.group.stats(lean)
 	return nil
 }
 
@@ -166,49 +167,4 @@ func (g *openGroup) close() error {
 	}
 	*g = openGroup{}
 	return err
-}
-
-// groupStats goes through the statistics of a row group's adds: the JSON text, or what a struct says instead.
-type groupStats struct {
-	path, text *leaf
-	parsed     *parsedStats
-}
-
-// stats begins in front of the row group's adds, which are as many as files.
-func (g *rowGroup) stats(files int64) *groupStats {
-	s := &groupStats{path: g.leaf("add", "path"), text: g.leaf("add", "stats")}
-	if s.text == nil || g.filled("add", "stats") < files {
-		s.parsed = g.parsedStats()
-	}
-	return s
-}
-
-// next is the next file's path and text; the text is nil when it has none. Both are valid until the call after.
-func (s *groupStats) next() (path, text []byte, err error) {
-	for {
-		p, there, err := s.path.next()
-		switch {
-		case errors.Is(err, errShort):
-			return nil, nil, errReplaced // there were more when it was opened
-		case err != nil:
-			return nil, nil, fmt.Errorf("path: %w", err)
-		}
-		v, told, err := s.text.next()
-		if err != nil {
-			return nil, nil, err
-		}
-		var instead []byte
-		if s.parsed != nil {
-			if instead, err = s.parsed.next(told || !there); err != nil {
-				return nil, nil, fmt.Errorf("stats_parsed: %w", err)
-			}
-		}
-		switch {
-		case !there:
-		case told:
-			return p.ByteArray(), v.ByteArray(), nil
-		default:
-			return p.ByteArray(), instead, nil
-		}
-	}
 }

@@ -149,7 +149,7 @@ func view(pipeline string, c *commitlog.Commit) batch.CommitView {
 	}
 	for i := range c.Adds {
 		if add := &c.Adds[i]; add.DataChange {
-			v.Added = append(v.Added, batch.AddedFile{Path: add.Path, Rows: table.RowsOf(add)})
+			v.Added = append(v.Added, batch.AddedFile{Path: add.Path, Rows: commitlog.RowsOf(add.Stats, nil)})
 		}
 	}
 	for i := range c.Removes {

@@ -85,7 +85,7 @@ func (c *fileCheck) footer(ctx context.Context) (err error) {
 		return fmt.Errorf("it cannot be read: %w", err)
 	}
 	c.rows = file.NumRows()
-	if said := RowsOf(c.file.add); said >= 0 && said != c.rows {
+	if said := commitlog.RowsOf(c.file.add.Stats, nil); said >= 0 && said != c.rows {
 		c.fault("it has %d rows, the log says %d", c.rows, said)
 	}
 	return nil

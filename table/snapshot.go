@@ -126,6 +126,10 @@ func (s *Snapshot) Files(ctx context.Context) iter.Seq2[File, error] {
 	}
 }
 
+// Rows is the number of the table's rows by the statistics of its files, without the deleted ones; -1 where one of the files does not tell. It is the sum of
+// File.Rows in a fraction of the time. Errors are those of Files.
+func (s *Snapshot) Rows(ctx context.Context) (int64, error) { return s.state.Files.Rows(ctx) }
+
 // Matching goes through the data files that may hold a row which fulfils the predicate, by partition values and statistics; nil:
 // all of them, as Files.
 func (s *Snapshot) Matching(ctx context.Context, where *Predicate) (iter.Seq2[File, error], error) {
@@ -184,7 +188,7 @@ func (s *Snapshot) file(add *commitlog.Add) (File, error) {
 		Values:    make(map[string]*string, len(s.partitions)),
 		Size:      add.Size,
 		Modified:  time.UnixMilli(add.ModificationTime).UTC(),
-		Rows:      RowsLeft(add.Stats, add.DeletionVector),
+		Rows:      commitlog.RowsOf(add.Stats, add.DeletionVector),
 		deleted:   add.DeletionVector,
 		schema:    s.schema,
 	}

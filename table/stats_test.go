@@ -332,23 +332,3 @@ func orNil(s string) string {
 	}
 	return s
 }
-
-func TestRecordsOfAFileAreToldWhereverItsStatisticsHaveThem(t *testing.T) {
-	for text, want := range map[string]int64{
-		``:                                      -1,
-		`{}`:                                    -1,
-		`{"numRecords":}`:                       -1,
-		`{"numRecords":-3}`:                     -1,
-		`{"numRecords":1.5}`:                    -1,
-		`{"numRecords":0}`:                      0,
-		`{"numRecords":17,"minValues":{"a":1}}`: 17,
-		`{ "numRecords" : 17 }`:                 17,
-		`{"minValues":{"a":"}"},"numRecords":17}`:  17,
-		`{"numRecords":9223372036854775808}`:       -1,
-		`{"numRecords":null,"nullCount":{"a":17}}`: -1,
-	} {
-		if got := recordsIn(text); got != want {
-			t.Errorf("%s: %d records, want %d", text, got, want)
-		}
-	}
-}

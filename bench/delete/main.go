@@ -13,7 +13,6 @@ import (
 
 	"github.com/sluicedata/sluice/commitlog"
 	"github.com/sluicedata/sluice/storage/local"
-	"github.com/sluicedata/sluice/table"
 )
 
 func main() {
@@ -47,7 +46,7 @@ func run(ctx context.Context, args []string) (err error) {
 			return err
 		}
 		c.Removes = append(c.Removes, commitlog.Remove{Path: a.Path, DeletionTimestamp: a.ModificationTime, DataChange: true})
-		a.DeletionVector, err = vector(table.RowsOf(&a), every)
+		a.DeletionVector, err = vector(commitlog.RowsOf(a.Stats, nil), every)
 		if err != nil {
 			return fmt.Errorf("%s: %w", a.Path, err)
 		}

@@ -104,10 +104,10 @@ func viewOf(c *commitlog.Commit, at time.Time) commitView {
 		}
 	}
 	for i := range c.Adds {
-		v.RowsAdded = plus(v.RowsAdded, table.RowsLeft(c.Adds[i].Stats, c.Adds[i].DeletionVector))
+		v.RowsAdded = plus(v.RowsAdded, commitlog.RowsOf(c.Adds[i].Stats, c.Adds[i].DeletionVector))
 	}
 	for i := range c.Removes {
-		v.RowsRemoved = plus(v.RowsRemoved, table.RowsLeft(c.Removes[i].Stats, c.Removes[i].DeletionVector))
+		v.RowsRemoved = plus(v.RowsRemoved, commitlog.RowsOf(c.Removes[i].Stats, c.Removes[i].DeletionVector))
 	}
 	for _, t := range c.Txns {
 		v.Batches = append(v.Batches, appView{t.AppID, t.Version, c.Version})

@@ -130,17 +130,13 @@ func showTable(ctx context.Context, path string, s *table.Snapshot) (any, func(i
 	if err != nil {
 		return nil, nil, err
 	}
-	v := &tableView{
-		Path: path, ID: s.ID(), Version: s.Version(), Protocol: protocolOf(state.Protocol),
-		PartitionColumns: append([]string{}, s.PartitionColumns()...), ClusteringColumns: table.SQLNames(clustering), Columns: columnViews(s.Schema()), Properties: s.Properties(), Pipelines: []appView{},
+	rows, err := s.Rows(ctx)
+	if err != nil {
+		return nil, nil, err
 	}
-	for f, err := range s.Files(ctx) {
-		if err != nil {
-			return nil, nil, err
-		}
-		v.Files++
-		v.Bytes += f.Size
-		v.Rows = plus(v.Rows, f.Rows)
+	v := &tableView{
+		Path: path, ID: s.ID(), Version: s.Version(), Protocol: protocolOf(state.Protocol), Files: state.Files.Len(), Bytes: state.Files.Bytes(), Rows: rows,
+		PartitionColumns: append([]string{}, s.PartitionColumns()...), ClusteringColumns: table.SQLNames(clustering), Columns: columnViews(s.Schema()), Properties: s.Properties(), Pipelines: []appView{},
 	}
 	for id, app := range state.Apps {
 		v.Pipelines = append(v.Pipelines, appView{id, app.Batch, app.Version})
