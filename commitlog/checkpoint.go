@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/sluicedata/sluice/parquetfile"
 	"github.com/sluicedata/sluice/storage"
@@ -21,6 +22,7 @@ type checkpointReader struct {
 	log   *Log
 	state *State
 	files bool // wanted too; else the sidecars and the columns of files are not read
+	whole bool // all of the files' pages are read, also those of columns that nobody here asks for
 }
 
 // read reads a whole checkpoint. What is wrong with it is a *damagedError.
@@ -60,8 +62,9 @@ func (r *checkpointReader) read(ctx context.Context, c *checkpoint) error {
 	return nil
 }
 
-// check is read, and reads the statistics as well, which nobody else does before they are asked for.
+// check is read, and reads all that there is, as other readers may: statistics, and columns that have nothing but nulls.
 func (r *checkpointReader) check(ctx context.Context, c *checkpoint) error {
+	r.whole = true
 	if err := r.read(ctx, c); err != nil {
 		return err
 	}
@@ -165,7 +168,24 @@ func (r *checkpointReader) parquet(object storage.Object, run statsRun) (sidecar
 			return nil, fmt.Errorf("row group %d: %w", i, err)
 		}
 	}
-	return sidecars, nil
+	if r.whole {
+		err = readPages(file)
+	}
+	return sidecars, err
+}
+
+// readPages reads every value of a file.
+func readPages(file *parquetfile.File) error {
+	for group := range file.RowGroups() {
+		for leaf, column := range file.Metadata().RowGroups[group].Columns {
+			cursor := file.Cursor(group, leaf)
+			err := errors.Join(cursor.Drain(), cursor.Close())
+			if err != nil {
+				return fmt.Errorf("row group %d: column %s: %w", group, strings.Join(column.MetaData.PathInSchema, "."), err)
+			}
+		}
+	}
+	return nil
 }
 
 func (r *checkpointReader) rowGroup(g *rowGroup, run statsRun, sidecars *[]string) error {

@@ -1,12 +1,10 @@
 package commitlog
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/sluicedata/sluice/storage"
@@ -164,59 +162,4 @@ func (s *State) follow(p *parser) {
 	}
 	applyTxns(s.Apps, c)
 	s.apply(p)
-}
-
-// differences tells how a log checkpoint of the state's version differs from it. Applications whose record has expired may be
-// left out there.
-func (s *State) differences(checkpoint *State) []string {
-	var problems []string
-	add := func(differ bool, format string, args ...any) {
-		if differ {
-			problems = append(problems, fmt.Sprintf(format, args...)+", by the commits up to it")
-		}
-	}
-	same, other := 0, 0
-	for _, a := range checkpoint.Files.adds() {
-		if size, there := s.Files.sizeOf(a.Key()); there && size == a.Size {
-			same++
-		} else {
-			other++
-		}
-	}
-	add(other > 0, "%d of its files are not in the table, or have another size", other)
-	add(same < s.Files.Len(), "it lacks %d files that are in the table, or has them with another size", s.Files.Len()-same)
-	p, q := s.Protocol, checkpoint.Protocol
-	add(!p.Equal(q), "its protocol is another one")
-	m, n := s.Metadata, checkpoint.Metadata
-	add(m.ID != n.ID || compact(m.SchemaString) != compact(n.SchemaString) || !slices.Equal(m.PartitionColumns, n.PartitionColumns) || !maps.Equal(m.Configuration, n.Configuration),
-		"its metadata is another one")
-	_, expire := m.Configuration[propTxnRetention]
-	for _, app := range slices.Sorted(maps.Keys(s.Apps)) {
-		has, there := checkpoint.Apps[app]
-		add(!there && !expire || there && has.Batch != s.Apps[app].Batch, "its txn of %q is not of version %d", app, s.Apps[app].Batch)
-	}
-	add(!maps.Equal(s.Domains, checkpoint.Domains), "its domain metadata is another one")
-	return problems
-}
-
-// compact is a JSON text without white space between its parts.
-func compact(text string) string {
-	var b bytes.Buffer
-	if json.Compact(&b, []byte(text)) != nil {
-		return text
-	}
-	return b.String()
-}
-
-// sizeOf is the size of a live file. It works until the files are sealed.
-func (f *Files) sizeOf(k FileKey) (size int64, there bool) {
-	if len(f.index.slots) == 0 {
-		return 0, false
-	}
-	slot, _, same := f.find([]byte(k.Path), k.DV)
-	if !same {
-		return 0, false
-	}
-	r := f.rows.at(f.index.row(slot))
-	return r.size, !r.dead
 }

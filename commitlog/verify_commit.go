@@ -19,7 +19,7 @@ func (s *State) misfits(p *parser) (m misfits) {
 	for i := range p.adds {
 		a := &p.adds[i]
 		key := a.key()
-		if _, there := s.Files.sizeOf(key); there && a.dataChange {
+		if a.dataChange && s.Files.rowOf(key) != nil {
 			m.adds = append(m.adds, string(a.path))
 		}
 		added[key] = true
@@ -27,7 +27,7 @@ func (s *State) misfits(p *parser) (m misfits) {
 	for i := range p.removes {
 		r := &p.removes[i]
 		key := r.key()
-		if _, there := s.Files.sizeOf(key); !there && !added[key] {
+		if !added[key] && s.Files.rowOf(key) == nil {
 			m.removes = append(m.removes, string(r.path))
 		}
 	}

@@ -90,6 +90,16 @@ func (c *Cursor) fill() error {
 	return err
 }
 
+// Drain takes all values that are left.
+func (c *Cursor) Drain() error {
+	for {
+		if more, err := c.Peek(); !more || err != nil {
+			return err
+		}
+		c.at = c.n
+	}
+}
+
 // Front is the value at the front; Peek must have said that there is one.
 func (c *Cursor) Front() *parquet.Value { return &c.buffer[c.at] }
 
