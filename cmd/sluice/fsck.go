@@ -131,17 +131,17 @@ func (v *fsckView) print(w io.Writer) {
 		row(w, f.Path, f.Problem)
 	}
 	if r := v.Removed; r != nil {
-		fmt.Fprintf(w, "Removed from the table as version %d: %d missing files with %d rows", r.Version, r.Files, r.Rows)
+		fmt.Fprintf(w, "Removed from the table as version %d: %s with %s", r.Version, several(int64(r.Files), "missing file"), several(r.Rows, "row"))
 		if r.Unknown > 0 {
-			fmt.Fprintf(w, ", and those of %d files of which it is not known", r.Unknown)
+			fmt.Fprintf(w, ", and those of %s of which it is not known", several(int64(r.Unknown), "file"))
 		}
 		fmt.Fprintln(w, ".")
 	}
 	if v.Version >= 0 {
-		fmt.Fprintf(w, "Version %d: %s checked, %d faults.\n", v.Version, countView{int64(v.Files), v.Bytes}, len(v.Faults))
+		fmt.Fprintf(w, "Version %d: %s checked, %s.\n", v.Version, countView{int64(v.Files), v.Bytes}, several(int64(len(v.Faults)), "fault"))
 	}
 	if v.Elsewhere > 0 {
-		fmt.Fprintf(w, "%d files lie in another kind of store than the table, and were not checked.\n", v.Elsewhere)
+		fmt.Fprintf(w, "Not checked, in another kind of store than the table: %s.\n", several(int64(v.Elsewhere), "file"))
 	}
 	if v.Orphans.Files > 0 {
 		fmt.Fprintf(w, "No commit refers to %s; a vacuum deletes them.\n", v.Orphans)

@@ -59,6 +59,14 @@ func number(n int64) string {
 	return s
 }
 
+// several writes how many there are of what one of is called so: 1 file, 2 files.
+func several(n int64, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return number(n) + " " + one + "s"
+}
+
 // counts writes numbers by name, GetObject=1 PutObject=3.
 func counts(of map[string]int64) string {
 	var parts []string

@@ -146,9 +146,5 @@ func (v *vacuumView) print(w io.Writer) {
 }
 
 func (c countView) String() string {
-	files := "files"
-	if c.Files == 1 {
-		files = "file"
-	}
-	return fmt.Sprintf("%s %s (%s)", number(c.Files), files, size(c.Bytes))
+	return fmt.Sprintf("%s (%s)", several(c.Files, "file"), size(c.Bytes))
 }

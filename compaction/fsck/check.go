@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -50,7 +49,7 @@ type Report struct {
 type FaultsError struct{ Faults int }
 
 func (e *FaultsError) Error() string {
-	return fmt.Sprintf("%d faults; restore what is damaged from a copy, or have what is missing removed from the table", e.Faults)
+	return "it is not whole; restore what is damaged from a copy, or have what is missing removed from the table"
 }
 
 // Err is a *FaultsError if there are faults.
@@ -73,24 +72,37 @@ func Check(ctx context.Context, store storage.Store, o Options) (*Report, error)
 		return nil, err
 	}
 	s, err := t.Snapshot(ctx, table.Newest)
-	var corrupt *commitlog.CorruptError
-	if errors.As(err, &corrupt) {
-		if len(r.Faults) == 0 {
-			r.Faults = append(r.Faults, Fault{Path: corrupt.File(), Problem: corrupt.Reason})
-		}
-		return r, nil
-	}
 	if err != nil {
-		return nil, err
+		return r, r.damage(err)
 	}
 	r.Version = s.Version()
-	if err := r.files(ctx, s, o); err != nil {
-		return nil, err
+	for _, step := range []func() error{
+		func() error { return r.files(ctx, s, o) },
+		func() error { return r.stillThere(ctx, t) },
+		func() error { return r.orphans(ctx, store, o) },
+	} {
+		if err := r.damage(step()); err != nil {
+			return nil, err
+		}
 	}
-	if err := r.stillThere(ctx, t); err != nil {
-		return nil, err
+	return r, nil
+}
+
+// damage makes a fault of an error by which the log is damaged, and returns any other.
+func (r *Report) damage(err error) error {
+	var corrupt *commitlog.CorruptError
+	if !errors.As(err, &corrupt) {
+		return err
 	}
-	return r, r.orphans(ctx, store, o)
+	r.tell(Fault{Path: corrupt.File(), Problem: corrupt.Reason})
+	return nil
+}
+
+// tell adds a fault, unless its file has one already.
+func (r *Report) tell(f Fault) {
+	if !slices.ContainsFunc(r.Faults, func(told Fault) bool { return told.Path == f.Path }) {
+		r.Faults = append(r.Faults, f)
+	}
 }
 
 // files checks each file of a version.
@@ -170,7 +182,7 @@ func (r *Report) stillThere(ctx context.Context, t *table.Table) error {
 }
 
 // orphans counts what lies in the folder without a commit that refers to it. Where it cannot be told which files the table
-// needs, none are; that it cannot for a path of the log is a fault.
+// needs, none are: where a commit is missing or damaged, of whatever age, or has a path that cannot be decoded, which is a fault.
 func (r *Report) orphans(ctx context.Context, store storage.Store, o Options) error {
 	plan, err := vacuum.NewPlan(ctx, store, vacuum.Options{Now: o.Now})
 	var unsupported *commitlog.UnsupportedError
@@ -179,9 +191,7 @@ func (r *Report) orphans(ctx context.Context, store storage.Store, o Options) er
 	case errors.As(err, &unsupported):
 		return nil
 	case errors.As(err, &path):
-		if !slices.ContainsFunc(r.Faults, func(f Fault) bool { return f.Path == path.Path }) { // a file of the newest version was told of
-			r.Faults = append(r.Faults, Fault{Path: path.Path, Problem: path.Error()})
-		}
+		r.tell(Fault{Path: path.Path, Problem: path.Error()}) // a file of the newest version was told of
 		return nil
 	case err != nil:
 		return err

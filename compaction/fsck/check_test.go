@@ -1,6 +1,7 @@
 package fsck_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"github.com/sluicedata/sluice/commitlog"
 	"github.com/sluicedata/sluice/compaction/fsck"
 	"github.com/sluicedata/sluice/internal/tabletest"
+	"github.com/sluicedata/sluice/parquetfile"
 	"github.com/sluicedata/sluice/storage"
 	"github.com/sluicedata/sluice/storage/storagetest"
 	"github.com/sluicedata/sluice/table"
@@ -205,6 +207,14 @@ func TestLogCheckpointThatDiffersFromTheCommitsIsFound(t *testing.T) {
 		"a file more": {func(l []string) []string {
 			return append(l, `{"add":{"path":"more","partitionValues":{},"size":1,"modificationTime":0,"dataChange":false}}`)
 		}, "1 of its files are not in the table"},
+		"another partition": {func(l []string) []string {
+			l[has("add")] = strings.Replace(l[has("add")], `"partitionValues":{}`, `"partitionValues":{"note":"x"}`, 1)
+			return l
+		}, "1 of its files have other partition values"},
+		"the same partition": {func(l []string) []string {
+			l[has("add")] = strings.Replace(l[has("add")], `"partitionValues":{}`, `"partitionValues":{"note":null}`, 1)
+			return l
+		}, ""},
 		"another txn": {func(l []string) []string {
 			l[has("txn")] = `{"txn":{"appId":"test","version":9}}`
 			return l
@@ -233,6 +243,69 @@ func TestLogCheckpointThatDiffersFromTheCommitsIsFound(t *testing.T) {
 				t.Errorf("found %q, %v", found, err)
 			}
 		})
+	}
+}
+
+// TestDamageBehindALogCheckpointIsAFaultAmongOthers has commits missing or damaged from which nobody reads the newest version any more: its
+// files are checked all the same, and nothing is called an orphan.
+func TestDamageBehindALogCheckpointIsAFaultAmongOthers(t *testing.T) {
+	for name, damage := range map[string]func(file string) error{
+		"missing": os.Remove,
+		"damaged": func(file string) error { return os.WriteFile(file, []byte(`{"add":`), 0o666) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := t.TempDir()
+			store := tabletest.Local(t, folder)
+			makeTable(t, store, 0, 3, nil)
+			if _, err := commitlog.New(store).Checkpoint(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			commit := "_delta_log/00000000000000000001.json"
+			missing := dataFiles(t, folder)[0]
+			if err := errors.Join(damage(filepath.Join(folder, commit)), os.Remove(missing), os.WriteFile(filepath.Join(folder, "stray.parquet"), nil, 0o666)); err != nil {
+				t.Fatal(err)
+			}
+			r := check(t, folder)
+			if r.Version != 2 || r.Files != 3 || len(r.Faults) != 2 || r.Faults[0].Path != commit || r.Faults[1].Path != filepath.Base(missing) || r.Orphans.Files+r.Young.Files > 0 {
+				t.Errorf("%+v", r)
+			}
+		})
+	}
+}
+
+// TestDamageInAnyColumnOfALogCheckpointIsFound damages the pages of one column after the other, also of those that have nothing
+// but nulls: other readers read them.
+func TestDamageInAnyColumnOfALogCheckpointIsFound(t *testing.T) {
+	folder := t.TempDir()
+	store := tabletest.Local(t, folder)
+	makeTable(t, store, 0, 2, nil)
+	if _, err := commitlog.New(store).Checkpoint(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(folder, "_delta_log", "00000000000000000001.checkpoint.parquet")
+	whole, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := parquetfile.Open(bytes.NewReader(whole), int64(len(whole)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range file.Metadata().RowGroups[0].Columns {
+		column, start, size, err := file.Chunk(0, i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		damaged := bytes.Clone(whole)
+		for at := start; at < start+size; at++ {
+			damaged[at] = 0xff
+		}
+		if err := os.WriteFile(name, damaged, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if r := check(t, folder); len(r.Faults) != 1 || !strings.HasSuffix(name, r.Faults[0].Path) {
+			t.Errorf("%v: %+v", column.PathInSchema, r.Faults)
+		}
 	}
 }
 
