@@ -35,7 +35,7 @@ func Properties() []Property {
 		{Name: "delta.checkpoint.writeStatsAsJson", Pattern: trueOrFalse, Example: "true"},
 		{Name: "delta.checkpoint.writeStatsAsStruct", Pattern: trueOrFalse, Example: "true"},
 		{Name: "delta.checkpointInterval", Pattern: positive, Example: "100"},
-		{Name: "delta.checkpointPolicy", Pattern: `classic`, Example: "classic"},
+		{Name: "delta.checkpointPolicy", Pattern: `classic|v2`, Example: "classic", Feature: "v2Checkpoint", Off: "classic"},
 		{Name: mappingProperty, Pattern: `none|name|id`, Example: "name", Feature: "columnMapping", Off: "none"},
 		{Name: "delta.dataSkippingNumIndexedCols", Pattern: `-1|0|` + positive, Example: "32"},
 		{Name: "delta.dataSkippingStatsColumns", Pattern: `.+`, Example: "id,ts"},
