@@ -64,10 +64,10 @@ packages:
 programs:
 	$(GO) test -parallel $(PARALLEL) -timeout $(TIMEOUT) ./internal/proof # what it tests are programs, which have no race detector
 
-chaos: readers kafka s3 ## every fault against the real program and real servers, for CHAOS (1h), by SEED
+chaos: readers kafka s3 ## every fault against the real program and real servers, for CHAOS (1h), by SEED; READERS=spark has Spark at work beside it as well
 	@echo "make chaos CHAOS=$(CHAOS) SEED=$(SEED)"
 	SLUICE_CHAOS=$(CHAOS) SLUICE_MODEL_SEED=$(SEED) $(GO) test -count=1 -timeout 24h ./internal/model
-	SLUICE_CHAOS=$(CHAOS) SLUICE_PROOF_SEED=$(SEED) $(GO) test -v -count=1 -timeout 24h ./internal/proof
+	SLUICE_CHAOS=$(CHAOS) SLUICE_PROOF_SEED=$(SEED) SLUICE_READERS='$(READERS)' $(GO) test -v -count=1 -timeout 24h ./internal/proof
 
 bench: build readers kafka ## measure Sluice beside others: ROWS of RECORDS in ROUNDS, READERS='chdb spark' for more of them; BENCH='-into docs/performance.md' writes the results there
 	$(GO) run ./bench -sluice bin/sluice -records $(RECORDS) -rounds $(ROUNDS) -rows '$(ROWS)' $(BENCH)
