@@ -96,7 +96,7 @@ func textsOf(a arrow.Array) arrayTexts {
 	return t
 }
 
-func (t arrayTexts) at(i int32) []byte { return t.bytes[t.offsets[i]:t.offsets[i+1]] }
+func (t *arrayTexts) at(i int32) []byte { return t.bytes[t.offsets[i]:t.offsets[i+1]] }
 
 func (v *texts) add(a arrow.Array, at []int32) {
 	if d, ok := a.(*array.Dictionary); ok {
