@@ -103,6 +103,23 @@ func (c *Cluster) Create(tb testing.TB, name string, partitions int, config ...s
 	c.awaitPartitions(tb, name, partitions)
 }
 
+// Configure changes settings of a topic; config holds "key=value".
+func (c *Cluster) Configure(tb testing.TB, name string, config ...string) {
+	tb.Helper()
+	var changes []kadm.AlterConfig
+	for _, kv := range config {
+		key, value, _ := strings.Cut(kv, "=")
+		changes = append(changes, kadm.AlterConfig{Op: kadm.SetConfig, Name: key, Value: &value})
+	}
+	resp, err := c.admin(tb).AlterTopicConfigs(within(tb), changes, name)
+	if err == nil {
+		_, err = resp.On(name, func(r *kadm.AlterConfigsResponse) error { return r.Err })
+	}
+	if err != nil {
+		tb.Fatalf("configure topic %s: %v", name, err)
+	}
+}
+
 // AddPartitions makes the topic have so many partitions.
 func (c *Cluster) AddPartitions(tb testing.TB, name string, partitions int) {
 	tb.Helper()

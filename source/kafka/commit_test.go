@@ -19,9 +19,9 @@ func TestPositionsAreCommittedForMonitoringAndNeverReadBack(t *testing.T) {
 		c.Produce(t, topic, 0, kafkatest.Records("v", 5)...)
 		p := begin(t, c, func(cfg *Config) { cfg.Pipeline = "orders" }, topic)
 		planned := p.next(source.Limits{MaxRecords: 3})
-		if err := p.source.Committed(t.Context(), 0, planned.Ranges); err != nil {
-			t.Fatal(err)
-		}
+		kafkatest.Eventually(t, "commit", func() error { // the group's coordinator is made at first, which may outlast commitTimeout
+			return p.source.Committed(t.Context(), 0, planned.Ranges)
+		})
 		admin := kadm.NewClient(c.Client(t))
 		group, err := admin.FetchOffsets(t.Context(), "sluice-orders")
 		if err != nil {

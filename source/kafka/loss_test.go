@@ -210,12 +210,13 @@ func TestTopicRecreatedBetweenPlanAndRead(t *testing.T) {
 
 func TestRetentionDeletesTheHeadBetweenPlanAndRead(t *testing.T) {
 	onReal(t, func(t *testing.T, c *kafkatest.Cluster) {
-		topic := c.Topic(t, 1, "retention.ms=1000")
+		topic := c.Topic(t, 1)
 		p := begin(t, c, skipLoss, topic)
 		old := &kgo.Record{Value: []byte("old")}
 		c.Produce(t, topic, 0, old, kafkatest.Record("same age"))
 		ranges := p.next(source.Limits{}).Ranges
 		expect(t, "plan", []string{"0 [0, 2)"}, spans(ranges))
+		c.Configure(t, topic, "retention.ms=1")
 		kafkatest.Eventually(t, "wait for retention", func() error {
 			if start, _, _ := c.Bounds(t, topic, 0); start != 2 {
 				return fmt.Errorf("the log starts at %d", start)

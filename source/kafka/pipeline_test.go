@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -136,6 +137,20 @@ func (p *pipeline) all(limits source.Limits) []string {
 		got, _ := p.read(planned.Ranges)
 		records = append(records, got...)
 	}
+}
+
+// within wants a step to take no longer than most in one of a few tries: a busy machine may hold up any of them.
+func within(t *testing.T, most time.Duration, step func()) {
+	t.Helper()
+	var took time.Duration
+	for range 5 {
+		begun := time.Now()
+		step()
+		if took = time.Since(begun); took <= most {
+			return
+		}
+	}
+	t.Errorf("it took %v, and no less when tried again", took)
 }
 
 func moves(ranges []offsetlog.Range) bool {

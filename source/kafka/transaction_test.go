@@ -28,14 +28,13 @@ func TestTransactionsUnderBothIsolationLevels(t *testing.T) {
 		open.Produce(t, topic, 0, kafkatest.Records("open", 1)...)
 		c.Produce(t, topic, 0, kafkatest.Record("behind"))
 
-		p := begin(t, c, nil, topic)
-		begun := time.Now()
-		committed := p.all(source.Limits{})
-		expect(t, "read_committed", []string{topic + "/0@3=committed-0", topic + "/0@4=committed-1"}, committed)
-		expect(t, "its range", []string{"0 [0, 6)"}, spans(p.plans[0]))
-		if d := time.Since(begun); d > 2*time.Second {
-			t.Errorf("an available-now reading took %v", d)
-		}
+		var p *pipeline
+		within(t, 2*time.Second, func() { // it waits for no transaction
+			p = begin(t, c, nil, topic)
+			committed := p.all(source.Limits{})
+			expect(t, "read_committed", []string{topic + "/0@3=committed-0", topic + "/0@4=committed-1"}, committed)
+			expect(t, "its range", []string{"0 [0, 6)"}, spans(p.plans[0]))
+		})
 		checkOpenTransactionIsSeen(t, c, p, topic)
 
 		u := begin(t, c, func(cfg *Config) { cfg.Isolation = ReadUncommitted }, topic)
@@ -159,7 +158,10 @@ func TestOpenTransactionHoldsTheEndAcrossAKill(t *testing.T) {
 	open.Produce(t, topic, 0, kafkatest.Record("never committed"))
 	n.Produce(t, topic, 0, kafkatest.Record("behind"))
 	p := begin(t, n.Cluster, nil, topic)
-	expect(t, "plan", []string{"0 [0, 0)"}, spans(p.next(source.Limits{}).Ranges))
+	planned := spans(p.next(source.Limits{}).Ranges)
+	if _, stable, _ := n.Bounds(t, topic, 0); stable == 0 { // it is open, or on a busy machine has been too long
+		expect(t, "plan", []string{"0 [0, 0)"}, planned)
+	}
 	n.Restart(t)
 	p.restart(nil)
 	kafkatest.Eventually(t, "wait for the broker to abort the transaction", func() error {
