@@ -51,17 +51,28 @@ func awayForLong(t *testing.T, j *judge, broker *kafkatest.Node) {
 	must(t, func() error { return p.send(broker.Client(t, manualPartitioner), topic, 1, 50) })
 	process := s.start(t)
 	process.must(t, "waiting for records", 1)
+	stopped := time.Now()
 	broker.Stop(t)
-	reminders := either(t, 0, 3) // after 30, 90 and 210 seconds
+	reminders := either(t, 0, 3)
 	process.must(t, "; waiting for it since", reminders)
 	process.must(t, "; waiting for it", reminders+1)
 	broker.Start(t)
 	process.must(t, ": works again", 1)
-	if n, _ := process.stderr.count("; waiting for it"); n != reminders+1 {
-		t.Errorf("it was said %d times that the broker is away, want %d:\n%s", n, reminders+1, process.stderr.text())
+	most := remindersWithin(time.Since(stopped)) // on a busy machine a broker may take long to start
+	if n, _ := process.stderr.count("; waiting for it"); n > most+1 {
+		t.Errorf("it was said %d times that the broker is away, want %d:\n%s", n, most+1, process.stderr.text())
 	}
 	must(t, func() error { return p.send(broker.Client(t, manualPartitioner), topic, 1, 50) })
 	process.must(t, "msg=committed", 2)
 	s.stop(t, process)
 	s.check(t, p)
+}
+
+// remindersWithin is how many are due of an outage of so long: after 30, 90, 210 and 450 seconds, and so on.
+func remindersWithin(away time.Duration) (n int) {
+	for pause, due := 30*time.Second, 30*time.Second; due <= away; n++ {
+		pause = min(2*pause, 5*time.Minute)
+		due += pause
+	}
+	return n
 }

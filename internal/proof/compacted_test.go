@@ -16,8 +16,7 @@ func TestCompactedTopicIsReadWithItsGapsAndTombstones(t *testing.T) {
 	t.Parallel()
 	broker := kafkatest.Broker(t)
 	j := newJudge(t)
-	topic := broker.Topic(t, 1, "cleanup.policy=compact", "segment.ms=500", "min.cleanable.dirty.ratio=0.001",
-		"max.compaction.lag.ms=1000", "delete.retention.ms=600000")
+	topic := broker.Topic(t, 1)
 	source := kafkaSource(broker.Cluster, topic) + "\n  format: {json: {tombstones: drop}}"
 	s := j.site(t, source, noteColumns, "")
 	p := &producer{}
@@ -34,6 +33,8 @@ func TestCompactedTopicIsReadWithItsGapsAndTombstones(t *testing.T) {
 	}
 	s.configure(t, pipelineName, source, noteColumns, "", "batch: {max_records: 13}")
 	s.finish(t, "--max-batches", "1")
+	broker.Configure(t, topic, "cleanup.policy=compact", "segment.ms=500", "min.cleanable.dirty.ratio=0.001",
+		"max.compaction.lag.ms=1000", "delete.retention.ms=600000")
 	for key := range 3 {
 		send(fmt.Sprint("key ", key), nil)
 	}

@@ -1,7 +1,6 @@
 package proof
 
 import (
-	"net/http"
 	"regexp"
 	"strconv"
 	"strings"
@@ -71,13 +70,7 @@ func committedVersion(t *testing.T, p *process) int64 {
 func (f feed) stopBeforeCommit(t *testing.T) (p *process, wake func()) {
 	t.Helper()
 	if isRemote(f.table) {
-		p, held, wake := f.hold(t, func(r *http.Request) bool {
-			return r.Method == http.MethodPut && strings.Contains(r.URL.Path, "/_delta_log/")
-		})
-		if !held {
-			t.Fatalf("it ended before its commit:\n%s", p.stderr.text())
-		}
-		return p, wake
+		return f.holdCommit(t)
 	}
 	needStrace(t)
 	data := strings.TrimPrefix(f.table, f.folder+"/") // the folder of data files, whose entries are made durable before the commit

@@ -74,6 +74,18 @@ func (f feed) comeLate(t *testing.T, match func(*http.Request) bool) (held bool)
 	return held
 }
 
+// holdCommit is hold at the put of a commit, which has to come.
+func (s *site) holdCommit(t *testing.T) (p *process, wake func()) {
+	t.Helper()
+	p, held, wake := s.hold(t, func(r *http.Request) bool {
+		return r.Method == http.MethodPut && strings.Contains(r.URL.Path, "/_delta_log/")
+	})
+	if !held {
+		t.Fatalf("it ended before its commit:\n%s", p.stderr.text())
+	}
+	return p, wake
+}
+
 // hold runs the pipeline on the other side of a way to S3 that nothing passes from the first request on that is matched,
 // until it is woken. It returns when such a request is there, or false when the process has ended without one.
 func (s *site) hold(t *testing.T, match func(*http.Request) bool) (p *process, held bool, wake func()) {

@@ -38,22 +38,21 @@ func TestSignalledUnderLoadTheRunEndsCleanly(t *testing.T) {
 	j.judge(t)
 }
 
+// The run is held in its commit, which it would finish after the first signal.
 func TestSecondSignalEndsTheRunAtOnce(t *testing.T) {
 	j := newJudge(t)
-	s := j.site(t, fileSource, noteColumns, "")
-	p := &producer{}
-	must(t, func() error { return p.land(s.landing, 1000) })
-	// Both signals wait for a process that is stopped, so that it finds the second one before it has obeyed the first.
-	run := s.start(t)
-	run.must(t, "msg=planned", 1)
-	run.stop(t)
+	j.startS3(t)
+	f := j.filePerBatch(t, places{table: j.s3.place("notes")})
+	must(t, f.step)
+	run, wake := f.holdCommit(t)
 	run.signal(syscall.SIGINT)
+	run.must(t, "once more to stop at once", 1)
 	run.signal(syscall.SIGTERM)
-	run.signal(syscall.SIGCONT)
-	if code := run.wait(t); code != 128+int(syscall.SIGINT) && code != 128+int(syscall.SIGTERM) {
+	if code := run.wait(t); code != 128+int(syscall.SIGTERM) {
 		t.Errorf("exit %d:\n%s", code, run.stderr.text())
 	}
-	s.finish(t)
-	s.check(t, p)
+	wake()
+	f.finish(t)
+	f.check(t, f.producer)
 	j.judge(t)
 }
