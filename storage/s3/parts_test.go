@@ -57,9 +57,7 @@ func TestLongRangesAreRequestsSideBySide(t *testing.T) {
 		case <-r.Context().Done(): // by the client, which has waited for too long
 		}
 	}, nil)
-	o := options(front)
-	o.Stall = 5 * time.Second
-	_, store := open(t, o, server.Bucket(t, "bucket"), "")
+	_, store := open(t, options(front), server.Bucket(t, "bucket"), "")
 	body := big()[:8<<20]
 	if _, err := store.PutIfAbsent(t.Context(), "k", body); err != nil {
 		t.Fatal(err)

@@ -134,16 +134,17 @@ func TestClosedConnectionIsNotTheEndOfAnObject(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		harms := 3 // net/http itself asks again once
+		raw := store == storage.Store(p.raw)
+		harms := 3
 		p.proxy.Harm(func(r *http.Request) s3test.Fault {
-			if harms--; harms < 0 || !isGet(r) {
+			if harms--; harms < 0 && !raw || !isGet(r) { // the raw one is never answered: net/http itself asks again on each connection that it has kept
 				return s3test.None
 			}
 			return s3test.ResetAfter
 		})
 		got, err := io.ReadAll(io.NewSectionReader(o, 0, o.Size()))
 		switch {
-		case store == storage.Store(p.raw):
+		case raw:
 			if err == nil || errors.Is(err, io.EOF) {
 				t.Errorf("raw: %d bytes of %d, %v", len(got), len(p.body), err)
 			}
