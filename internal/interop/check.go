@@ -53,9 +53,14 @@ func Check(tb testing.TB, tables ...Table) {
 // it.
 func CheckOnDemand(tb testing.TB, engine string, tables ...Table) {
 	tb.Helper()
-	if slices.Contains(strings.Fields(os.Getenv("SLUICE_READERS")), engine) {
+	if OnDemand(engine) {
 		check(tb, Readers(tb, engine), []string{engine}, tables)
 	}
+}
+
+// OnDemand says whether SLUICE_READERS in the environment names an engine.
+func OnDemand(engine string) bool {
+	return slices.Contains(strings.Fields(os.Getenv("SLUICE_READERS")), engine)
 }
 
 func check(tb testing.TB, venv *Venv, engines []string, tables []Table) {

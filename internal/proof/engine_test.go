@@ -2,11 +2,8 @@ package proof
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
 	"regexp"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -30,7 +27,7 @@ func TestDeltaRSAtWorkBesideIngestionAndCompactionLosesAndDoublesNothing(t *test
 // TestSparkAtWorkBesideIngestionAndCompactionLosesAndDoublesNothing is for where SLUICE_READERS has spark: it takes minutes. The
 // table is partitioned, since Spark reads all of one that is not to delete of it, and fails with each append meanwhile.
 func TestSparkAtWorkBesideIngestionAndCompactionLosesAndDoublesNothing(t *testing.T) {
-	if !slices.Contains(strings.Fields(os.Getenv("SLUICE_READERS")), "spark") {
+	if !interop.OnDemand("spark") {
 		t.Skip("Spark takes minutes: it is asked with SLUICE_READERS=spark")
 	}
 	readers := interop.Readers(t, "spark")
