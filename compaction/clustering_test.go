@@ -21,7 +21,7 @@ func clustered(t testing.TB, store storage.Store, batches, rows int, properties 
 	t.Helper()
 	tbl := table.New(store, table.Options{AppID: "test"})
 	create := &table.Create{
-		Schema: tabletest.Columns(t, "struct<x:int,in:struct<y:string>,note:string>"), ClusterBy: []string{"x", "in.y"}, Properties: properties,
+		Schema: tabletest.Columns(t, "struct<x:int,s:struct<y:string>,note:string>"), ClusterBy: []string{"x", "s.y"}, Properties: properties,
 	}
 	for batch := range batches {
 		appendPoints(t, tbl, batch, create, rows)
@@ -34,7 +34,7 @@ func appendPoints(t testing.TB, tbl *table.Table, batch int, create *table.Creat
 	var text []string
 	for i := range rows {
 		n := batch*rows + i
-		text = append(text, fmt.Sprintf(`{"x":%d,"in":{"y":"%04d"},"note":"%d"}`, n*7919%1009, n*104729%997, n*n%10007))
+		text = append(text, fmt.Sprintf(`{"x":%d,"s":{"y":"%04d"},"note":"%d"}`, n*7919%1009, n*104729%997, n*n%10007))
 	}
 	tabletest.Commit(t, tabletest.Begin(t, tbl, create, "["+strings.Join(text, ",")+"]"), batch)
 }
@@ -67,11 +67,11 @@ func TestClusteredTableIsPutInTheOrderOfItsColumns(t *testing.T) {
 	}
 	queriesReadAtMost(t, s, 100, 9, float64(all)/2)
 	last := history(t, tbl)
-	if by := last.Info.OperationParameters["clusterBy"]; by != `["x","in.y"]` || last.Info.OperationParameters["zOrderBy"] != "[]" {
+	if by := last.Info.OperationParameters["clusterBy"]; by != `["x","s.y"]` || last.Info.OperationParameters["zOrderBy"] != "[]" {
 		t.Errorf("clusterBy %v", last.Info.OperationParameters)
 	}
 	for _, a := range last.Adds {
-		if a.DataChange || a.ClusteringProvider != "liquid" || a.Tags["ZCUBE_ZORDER_BY"] != `["x","in.y"]` || a.Tags["ZCUBE_ID"] == "" {
+		if a.DataChange || a.ClusteringProvider != "liquid" || a.Tags["ZCUBE_ZORDER_BY"] != `["x","s.y"]` || a.Tags["ZCUBE_ID"] == "" {
 			t.Errorf("%+v", a)
 		}
 	}
@@ -140,7 +140,7 @@ func TestFilesThatAnotherHasClusteredAreLeftAlone(t *testing.T) {
 	}
 	files[0].ClusteringProvider = "other"
 	for _, f := range []*commitlog.Add{&files[1], &files[2]} {
-		f.ClusteringProvider, f.Tags = "liquid", map[string]string{"ZCUBE_ID": "spark", "ZCUBE_ZORDER_BY": `["x","in.y"]`}
+		f.ClusteringProvider, f.Tags = "liquid", map[string]string{"ZCUBE_ID": "spark", "ZCUBE_ZORDER_BY": `["x","s.y"]`}
 	}
 	if _, err := tbl.Log().Commit(t.Context(), commitlog.Transaction{ReadVersion: 3, Actions: commitlog.Commit{Adds: files[:3]}}); err != nil {
 		t.Fatal(err)
@@ -163,7 +163,7 @@ func TestClusteringThatDiesAnywhereChangesNoRow(t *testing.T) {
 func TestOrderThatAClusteredTableCannotHave(t *testing.T) {
 	clusteredTable := snapshot(t, clustered(t, tabletest.Local(t, t.TempDir()), 1, 1, nil))
 	plain := snapshot(t, makeTable(t, tabletest.Local(t, t.TempDir()), 1, 1, nil))
-	if _, err := compaction.NewPlan(t.Context(), clusteredTable, compaction.Options{Order: by(t, "note")}); err == nil || !strings.Contains(err.Error(), "the table is clustered by x, in.y") {
+	if _, err := compaction.NewPlan(t.Context(), clusteredTable, compaction.Options{Order: by(t, "note")}); err == nil || !strings.Contains(err.Error(), "the table is clustered by x, s.y") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := compaction.NewPlan(t.Context(), plain, compaction.Options{Order: compaction.Order{All: true}}); err != compaction.ErrNoOrder {

@@ -44,31 +44,10 @@ func order(ctx context.Context, store storage.Store, o compaction.Order, done fu
 	return compaction.Run(ctx, s, p, compaction.Events{Done: done})
 }
 
-// points is a table of a square of points, whose files are to be small.
-func points(t testing.TB, store storage.Store, side int) *table.Table {
-	t.Helper()
-	tbl := table.New(store, table.Options{AppID: "test"})
-	create := &table.Create{
-		Schema:     tabletest.Columns(t, "struct<x:int,in:struct<y:string>,note:string>"),
-		Properties: map[string]string{"delta.targetFileSize": "30000"},
-	}
-	const batches = 10
-	for batch := range batches {
-		var rows []string
-		for x := batch; x < side; x += batches {
-			for y := range side {
-				rows = append(rows, fmt.Sprintf(`{"x":%d,"in":{"y":"%04d"},"note":"%d %d"}`, x, y, x*y*7919%10007, x*y*104729%1000003))
-			}
-		}
-		tabletest.Commit(t, tabletest.Begin(t, tbl, create, "["+strings.Join(rows, ",")+"]"), batch)
-	}
-	return tbl
-}
-
 // queriesReadAtMost asks on either column for so many values that are a step apart.
 func queriesReadAtMost(t *testing.T, s *table.Snapshot, values, step int, files float64) {
 	t.Helper()
-	for _, column := range []string{"x = %d", "in.y = '%04d'"} {
+	for _, column := range []string{"x = %d", "s.y = '%04d'"} {
 		read := 0
 		for value := range values {
 			where, err := s.Where(fmt.Sprintf(column, step*value))
@@ -91,10 +70,10 @@ func queriesReadAtMost(t *testing.T, s *table.Snapshot, values, step int, files 
 func TestQueryOnEitherColumnReadsFewFiles(t *testing.T) {
 	store := tabletest.Local(t, t.TempDir())
 	const side = 270
-	tbl := points(t, store, side)
+	tbl := tabletest.Points(t, store, side)
 	before := rowsOf(t, store)
 	var into int
-	err := order(t.Context(), store, by(t, "x", "in.y"), func(d compaction.Done) { into = d.Committed.Files })
+	err := order(t.Context(), store, by(t, "x", "s.y"), func(d compaction.Done) { into = d.Committed.Files })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,11 +85,11 @@ func TestQueryOnEitherColumnReadsFewFiles(t *testing.T) {
 	}
 	queriesReadAtMost(t, snapshot(t, tbl), side, 1, float64(into)/2.5)
 	last := history(t, tbl)
-	if got := last.Info.OperationParameters["zOrderBy"]; got != `["x","in.y"]` || last.Info.Operation != "OPTIMIZE" {
+	if got := last.Info.OperationParameters["zOrderBy"]; got != `["x","s.y"]` || last.Info.Operation != "OPTIMIZE" {
 		t.Errorf("%s, zOrderBy %v", last.Info.Operation, got)
 	}
 	for _, a := range last.Adds {
-		if a.DataChange || a.Tags["ZCUBE_ZORDER_BY"] != `["x","in.y"]` || a.Tags["ZCUBE_ID"] == "" || a.Tags["ZCUBE_ID"] != last.Adds[0].Tags["ZCUBE_ID"] {
+		if a.DataChange || a.Tags["ZCUBE_ZORDER_BY"] != `["x","s.y"]` || a.Tags["ZCUBE_ID"] == "" || a.Tags["ZCUBE_ID"] != last.Adds[0].Tags["ZCUBE_ID"] {
 			t.Errorf("%+v", a)
 		}
 	}

@@ -2,11 +2,8 @@ package interop
 
 import (
 	"testing"
-	"time"
 
-	"github.com/sluicedata/sluice/compaction"
 	"github.com/sluicedata/sluice/internal/tabletest"
-	"github.com/sluicedata/sluice/storage"
 	"github.com/sluicedata/sluice/table"
 )
 
@@ -41,8 +38,7 @@ func TestForeignReadersReadClones(t *testing.T) {
 		tabletest.Clone(t, store, clone, func(path string) string { return c.scheme + source + "/" + path })
 		cloned := newest(t, clone)
 		tables = append(tables, Table{Path: folder, Versions: map[int64]Content{0: Scanned(t, cloned)}, Refused: c.refused})
-		compactAll(t, cloned)
-		last := newest(t, clone)
+		last := compact(t, clone)
 		tables = append(tables, Table{Path: folder, Versions: map[int64]Content{last.Version(): Scanned(t, last)}})
 	}
 	Check(t, tables...)
@@ -50,24 +46,4 @@ func TestForeignReadersReadClones(t *testing.T) {
 		tables[i].Refused = nil
 	}
 	CheckOnDemand(t, "spark", tables...)
-}
-
-func newest(t *testing.T, store storage.Store) *table.Snapshot {
-	t.Helper()
-	s, err := table.New(store, table.Options{}).Snapshot(t.Context(), table.Newest)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
-func compactAll(t *testing.T, s *table.Snapshot) {
-	t.Helper()
-	p, err := compaction.NewPlan(t.Context(), s, compaction.Options{Now: time.Now()})
-	if err == nil {
-		err = compaction.Run(t.Context(), s, p, compaction.Events{})
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
 }

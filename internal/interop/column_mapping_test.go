@@ -4,13 +4,11 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"github.com/sluicedata/sluice/compaction"
+	"github.com/sluicedata/sluice/internal/tabletest"
 	"github.com/sluicedata/sluice/schema"
-	"github.com/sluicedata/sluice/storage/local"
 	"github.com/sluicedata/sluice/table"
 )
 
@@ -41,7 +39,7 @@ func TestForeignReadersReadTablesWithColumnMapping(t *testing.T) {
 	for _, mode := range []string{"name", "id"} {
 		path := filepath.Join(t.TempDir(), mode)
 		writeTable(t, path, &table.Create{Schema: columns, Properties: map[string]string{"delta.columnMapping.mode": mode}}, records)
-		compact(t, path)
+		compact(t, tabletest.Local(t, path))
 		tables = append(tables, Table{
 			Path: path, Versions: map[int64]Content{0: contentOf(t, arrowSchema, records[0]), 1: both, 2: both}, Refused: map[string]string{"polars": "columnMapping"},
 		})
@@ -65,26 +63,8 @@ func TestDeltaRSReadsPartitionsUnderColumnMapping(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "partitioned")
 	create := &table.Create{Schema: columns, PartitionColumns: []string{"b", "d"}, Properties: map[string]string{"delta.columnMapping.mode": "name"}}
 	writeTable(t, path, create, []arrow.Record{record, record})
-	compact(t, path)
+	compact(t, tabletest.Local(t, path))
 	tables := []Table{{Path: path, Versions: map[int64]Content{2: contentOf(t, arrowSchema, record, record)}}}
 	check(t, venv, []string{"deltalake"}, tables)
 	CheckOnDemand(t, "spark", tables...)
-}
-
-func compact(t *testing.T, path string) {
-	t.Helper()
-	snap, err := table.New(local.New(path), table.Options{}).Snapshot(t.Context(), table.Newest)
-	if err != nil {
-		t.Fatal(err)
-	}
-	plan, err := compaction.NewPlan(t.Context(), snap, compaction.Options{Now: time.Now()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(plan.Groups) == 0 {
-		t.Fatal("nothing to compact")
-	}
-	if err := compaction.Run(t.Context(), snap, plan, compaction.Events{}); err != nil {
-		t.Fatal(err)
-	}
 }

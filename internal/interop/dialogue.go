@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
+	"testing"
 )
 
 // dialogue is a script that answers each line of its input with one of JSON. Not safe for concurrent use.
@@ -38,6 +39,17 @@ func (v *Venv) begin(script string, args ...string) (*dialogue, error) {
 		return nil, fmt.Errorf("start %s: %w", script, err)
 	}
 	return d, nil
+}
+
+// beginFor starts a script that ends with a test.
+func (v *Venv) beginFor(tb testing.TB, script string, args ...string) *dialogue {
+	tb.Helper()
+	d, err := v.begin(script, args...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(d.end)
+	return d
 }
 
 // ask says a line and decodes the answer. After an error the script has ended; its last words are in the error.

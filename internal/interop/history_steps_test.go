@@ -15,12 +15,9 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"github.com/sluicedata/sluice/commitlog"
-	"github.com/sluicedata/sluice/compaction"
 	"github.com/sluicedata/sluice/compaction/vacuum"
-	"github.com/sluicedata/sluice/compaction/zorder"
 	"github.com/sluicedata/sluice/internal/seqtest"
 	"github.com/sluicedata/sluice/internal/tabletest"
-	budget "github.com/sluicedata/sluice/memory"
 	"github.com/sluicedata/sluice/schema"
 	"github.com/sluicedata/sluice/storage"
 	"github.com/sluicedata/sluice/table"
@@ -268,24 +265,10 @@ func (h *history) delete(remainder int64) {
 	h.holds(left)
 }
 
-func (h *history) compact() {
+// compact compacts the table, in the order of columns if there are any.
+func (h *history) compact(by ...string) {
 	h.t.Helper()
-	h.rewrite(compaction.Order{})
-}
-
-func (h *history) order(by ...string) {
-	h.t.Helper()
-	h.rewrite(compaction.Order{By: by, Settings: zorder.Settings{
-		Memory: budget.New(16<<20).Open("sort", 8<<20), Scratch: h.t.TempDir(),
-	}})
-}
-
-func (h *history) rewrite(order compaction.Order) {
-	h.t.Helper()
-	s := h.snapshot(table.Newest)
-	plan, err := compaction.NewPlan(h.t.Context(), s, compaction.Options{Now: time.Now(), Order: order})
-	h.must(err)
-	h.must(compaction.Run(h.t.Context(), s, plan, compaction.Events{}))
+	compact(h.t, h.store, by...)
 	h.holds(h.rows[h.last])
 }
 

@@ -25,7 +25,7 @@ func TestForeignReadersReadAWholeHistory(t *testing.T) {
 		s.Fields = append(s.Fields, schema.Field{Name: "later", Type: schema.Of(schema.String), Nullable: true})
 	})
 	h.append()
-	h.order("id", "d")
+	h.compact("id", "d")
 	h.restore(2)
 	h.vacuum(time.Now())
 	h.set("delta.enableDeletionVectors", "true")

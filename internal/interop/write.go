@@ -13,12 +13,7 @@ type Writer struct{ dialogue *dialogue }
 // with the test.
 func (v *Venv) Writer(tb testing.TB, engine, table string) *Writer {
 	tb.Helper()
-	d, err := v.begin("change_table.py", engine, table)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(d.end)
-	return &Writer{d}
+	return &Writer{v.beginFor(tb, "change_table.py", engine, table)}
 }
 
 // Change makes one of the changes that change_table.py knows. An error is the engine's reason not to have made it.
@@ -39,6 +34,7 @@ func (w *Writer) Change(change string) (Changed, error) {
 
 // Changed is what has come of a change.
 type Changed struct {
-	Version int64            // the table's newest after it
-	Rows    map[int64]string // by their ids, the texts that the table must have in rows of the engine; where the change was "rows"
+	Version    int64            // the table's newest after it
+	Rows       map[int64]string // by their ids, the texts that the table must have in rows of the engine; where the change was "rows"
+	Clustering []string         // columns that the table is clustered by; where it was "clustering"
 }
