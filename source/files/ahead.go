@@ -16,6 +16,9 @@ const (
 	piecesAtOnce = 4
 	// queued is how many blocks of one file may wait; the memory usually allows fewer.
 	queued = 32
+	// piecesQueued is the same of a piece. It is as quick to read as it is to copy, and what was read long before it is decoded has left the
+	// processor's nearest caches by then.
+	piecesQueued = 2
 )
 
 // Read reads files side by side, and emits them in the order given. A file must be what its range says before and after it
@@ -43,7 +46,7 @@ func (s *Source) Read(ctx context.Context, ranges []offsetlog.Range, emit func(*
 		ahead.MoveHead(emitted)
 		for ; started < len(jobs) && started < emitted+jobs[started].atOnce(); started++ {
 			next := jobs[started]
-			next.room, next.blocks = &room{ahead: ahead, job: started}, make(chan *source.Block, queued)
+			next.room, next.blocks = &room{ahead: ahead, job: started}, make(chan *source.Block, next.queued())
 			running.Go(func() { next.run(ctx, s.reader) })
 		}
 		j := jobs[emitted]
@@ -80,6 +83,14 @@ func (j *job) atOnce() int {
 		return piecesAtOnce
 	}
 	return atOnce
+}
+
+// queued is how many of its blocks may wait.
+func (j *job) queued() int {
+	if j.piece != nil {
+		return piecesQueued
+	}
+	return queued
 }
 
 // size is in bytes.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -102,6 +103,34 @@ func TestLargeFileIsReadInPiecesSideBySideAndCheckedOnce(t *testing.T) {
 	if n := s.rates.estimate("f", int64(text.Len())); n < 999 || n > 1000 {
 		t.Errorf("%d records are expected of it from now on", n)
 	}
+}
+
+// TestPiecesAreReadAFewBlocksAhead looks at what is held when all that reads has come as far as it may before the first block is taken.
+func TestPiecesAreReadAFewBlocksAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const block, share = 64, 1 << 20
+		in := newMemory()
+		in.write(t, "f", strings.Repeat("{\"n\":1}\n", 4000), at(0))
+		framer, err := json.NewFramer(json.FrameOptions{BlockBytes: block})
+		if err != nil {
+			t.Fatal(err)
+		}
+		account := memory.New(share).Open("fetch", share)
+		s := open(t, in, func(cfg *Config) { cfg.Framer, cfg.Memory, cfg.PieceBytes = framer, account, 8000 })
+		restore(t, s, nil)
+		first := true
+		if _, err := s.Read(t.Context(), next(t, s, source.Limits{}).Ranges, func(*source.Block) error {
+			synctest.Wait()
+			const most = 4 * (2 + 2) * block // of each piece two that wait, one that is to wait, and room for the next
+			if held := share - account.Room(); first && (held == 0 || held > most) {
+				t.Errorf("%d bytes are held before the first block is taken, want at most %d", held, most)
+			}
+			first = false
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	})
 }
 
 func TestFileInPiecesThatChangesIsAnError(t *testing.T) {
