@@ -55,6 +55,9 @@ func (w *world) checkVersion(h *handle, v int64) {
 	if s.Version() != v {
 		w.fatalf("version %d is read as %d", v, s.Version())
 	}
+	if got := w.clusteringOf(s); got != w.versions[v].clustering {
+		w.fatalf("version %d is clustered by %q instead of %q", v, got, w.versions[v].clustering)
+	}
 	want := w.versions[v].rows
 	w.checkRows(s, want, table.ScanOptions{})
 	w.checkCounts(s, len(want))
@@ -152,11 +155,20 @@ func (w *world) checkFolder() {
 		w.fatalf("%v", err)
 	}
 	needed := map[string]bool{}
+	need := func(path string) {
+		if at, err := commitlog.PlaceOf(h.store.URL(), path); err != nil {
+			w.fatalf("%v", err)
+		} else if at.Root == "" {
+			needed[commitlog.PathEncode(at.Key)] = true
+		}
+	}
 	for path, vector := range state.Files.Paths() {
-		needed[path] = true
+		need(path)
 		if vector != nil {
-			if path, err := vector.Path(); err == nil && path != "" {
-				needed[path] = true
+			if path, err := vector.Path(); err != nil {
+				w.fatalf("%v", err)
+			} else if path != "" {
+				need(path)
 			}
 		}
 	}

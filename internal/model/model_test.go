@@ -25,6 +25,7 @@ func TestRandomHistoriesAreThoseOfTheModel(t *testing.T) {
 			}
 			w.checkFolder()
 			w.checkLog()
+			w.checkSource()
 		})
 		if !ok {
 			return

@@ -2,20 +2,10 @@ package model
 
 import (
 	"errors"
-	"fmt"
-	"maps"
-	"slices"
-	"strconv"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/sluicedata/sluice/commitlog"
-	"github.com/sluicedata/sluice/compaction"
 	"github.com/sluicedata/sluice/compaction/vacuum"
-	"github.com/sluicedata/sluice/compaction/zorder"
-	"github.com/sluicedata/sluice/memory"
-	"github.com/sluicedata/sluice/schema"
 	"github.com/sluicedata/sluice/table"
 )
 
@@ -46,7 +36,7 @@ func (s *step) replay() error {
 
 func (s *step) appendBatch(batch int64) error {
 	ctx := s.tb.Context()
-	a, err := s.table.Begin(ctx, nil)
+	a, err := s.table.Begin(ctx, s.create)
 	if err != nil {
 		return err
 	}
@@ -73,37 +63,6 @@ func (s *step) write(a *table.Append) error {
 	s.ask("append", func(before rows) rows { return before.with(made) })
 	defer record.Release()
 	return a.Write(s.tb.Context(), record)
-}
-
-// compact is what the command does.
-func (s *step) compact() error { return s.rewrite(compaction.Order{}) }
-
-// order is the same with --zorder-by.
-func (s *step) order() error {
-	return s.rewrite(compaction.Order{By: []string{"id"}, All: s.random.IntN(2) == 0, Settings: zorder.Settings{
-		Memory: memory.New(16<<20).Open("sort", 8<<20), Scratch: s.tb.TempDir(),
-	}})
-}
-
-func (s *step) rewrite(order compaction.Order) error {
-	ctx := s.tb.Context()
-	if err := s.sweep(); err != nil {
-		return err
-	}
-	of, err := s.table.Snapshot(ctx, table.Newest)
-	if err != nil {
-		return err
-	}
-	plan, err := compaction.NewPlan(ctx, of, compaction.Options{Now: s.clock, Order: order})
-	if err != nil {
-		return err
-	}
-	s.between()
-	return compaction.Run(ctx, of, plan, compaction.Events{Done: func(d compaction.Done) {
-		if d.Conflict != nil && !s.passed {
-			s.fatalf("%v", d.Conflict)
-		}
-	}})
 }
 
 // checkpoint writes a log checkpoint of the version that the handle knows, which others may have left behind.
@@ -155,64 +114,6 @@ func (s *step) runVacuum(lite bool) error {
 func (s *step) sweep() error {
 	_, err := s.table.Sweep(s.tb.Context())
 	return err
-}
-
-// settings are what a property is set to.
-var settings = []map[string]string{
-	{"delta.deletedFileRetentionDuration": "interval 1 hour"},
-	{"delta.deletedFileRetentionDuration": "interval 2 hours"},
-	{"delta.targetFileSize": "3000"},
-	{"delta.targetFileSize": "1000000"},
-	{"delta.checkpoint.writeStatsAsStruct": "true"},
-	{"delta.dataSkippingNumIndexedCols": "2"},
-	{"delta.parquet.compression.codec": "snappy"},
-	{"sluice.parquet.encoding": "compact"},
-	{"sluice.parquet.encoding": "compatible"},
-}
-
-func (s *step) setProperties() error {
-	done, err := s.table.ChangeProperties(s.tb.Context(), table.Change{Set: settings[s.random.IntN(len(settings))]})
-	s.version = done.Version
-	return err
-}
-
-// addColumn adds one, as ALTER TABLE of other engines does. Its name may have been that of one before a restore.
-func (s *step) addColumn() error {
-	log := s.table.Log()
-	head, err := log.Refresh(s.tb.Context())
-	if err != nil {
-		return err
-	}
-	metadata, err := withColumn(head, fmt.Sprintf("c%d", len(head.Schema().Fields)))
-	if err != nil {
-		return err
-	}
-	s.between()
-	s.ask("column", func(before rows) rows { return before })
-	done, err := log.Commit(s.tb.Context(), commitlog.Transaction{ReadVersion: head.Version, Actions: commitlog.Commit{
-		Metadata: metadata, Info: &commitlog.CommitInfo{Operation: "ADD COLUMNS", UserMetadata: s.label},
-	}})
-	s.version = done.Version
-	return err
-}
-
-func withColumn(head *commitlog.Head, name string) (*commitlog.Metadata, error) {
-	metadata := head.Metadata
-	metadata.Configuration = maps.Clone(metadata.Configuration)
-	fields := slices.Clone(head.Schema().Fields)
-	longer := &schema.Type{Kind: schema.Struct, Fields: append(fields, schema.Field{Name: name, Type: &schema.Type{Kind: schema.Long}, Nullable: true})}
-	if mapping, _ := schema.ParseMapping(metadata.Configuration["delta.columnMapping.mode"]); mapping != schema.Unmapped {
-		last, err := strconv.Atoi(metadata.Configuration["delta.columnMapping.maxColumnId"])
-		if err != nil {
-			return nil, err
-		}
-		if longer, last, err = longer.AssignIDs(mapping, last, func() string { return "col-" + uuid.NewString() }); err != nil {
-			return nil, err
-		}
-		metadata.Configuration["delta.columnMapping.maxColumnId"] = strconv.Itoa(last)
-	}
-	metadata.SchemaString = longer.JSON()
-	return &metadata, nil
 }
 
 // restore restores any version. One that a cleanup or a vacuum may have touched need not be there.

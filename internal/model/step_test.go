@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sluicedata/sluice/commitlog"
+	"github.com/sluicedata/sluice/storage"
 	"github.com/sluicedata/sluice/storage/storagetest"
 	"github.com/sluicedata/sluice/table"
 )
@@ -16,8 +17,9 @@ import (
 type step struct {
 	*world
 	*handle
-	inner  bool // it happens in the middle of another one
-	passed bool // there was another one in the middle of it
+	create *table.Create // the table that an append makes; nil: there is one
+	inner  bool          // it happens in the middle of another one
+	passed bool          // there was another one in the middle of it
 
 	label   string // of the commit that is asked for; empty for none, or for one that is known by its operation
 	version int64  // that the commit is said to have got; -1: none
@@ -47,10 +49,13 @@ func choose(random *rand.Rand) operation {
 		{"lite vacuum", (*step).liteVacuum},
 		{"sweep", (*step).sweep},
 		{"set properties", (*step).setProperties},
+		{"cluster by", (*step).clusterBy},
 		{"add a column", (*step).addColumn},
+		{"widen a column", (*step).widenColumn},
 		{"restore", (*step).restore},
 		{"delete", (*step).remove},
 		{"delete", (*step).remove},
+		{"repair", (*step).repair},
 	}
 	return operations[random.IntN(len(operations))]
 }
@@ -135,8 +140,10 @@ func (s *step) excuses(err error) bool {
 		return s.altered()
 	case errors.As(err, new(*commitlog.ConflictError)), errors.As(err, new(*commitlog.FencedError)), strings.Contains(err.Error(), "start again"):
 		return s.passed
+	case s.lost != nil && (errors.Is(err, storage.ErrNotExist) || errors.As(err, new(*table.MissingError))):
+		return s.inner
 	}
-	return false
+	return strings.Contains(err.Error(), appendOnly)
 }
 
 // altered says whether the table has ever had another schema than now, which a handle may still have in mind.

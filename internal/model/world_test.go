@@ -21,27 +21,35 @@ import (
 
 // world is a table and its model.
 type world struct {
-	tb       testing.TB
-	random   *rand.Rand
-	folder   string
-	clock    time.Time // goes on between steps only
-	handles  []*handle
-	versions []version
-	asked    map[string]func(rows) rows // what each commit that was asked for does, by its userMetadata
-	landed   map[string]int64           // those that are in the log, and their versions
-	batches  map[string]int64           // the newest of each application
-	vectors  map[string][]bool          // which rows of a file are deleted, by the unique id of the vector
-	oldest   int64                      // the version that the log begins with after cleanups; earlier ones may be there still
-	whole    time.Time                  // what was the newest version at this time or later, no vacuum has touched
-	nextID   int64
-	trace    []string
+	tb          testing.TB
+	random      *rand.Rand
+	folder      string
+	clock       time.Time // goes on between steps only
+	handles     []*handle
+	versions    []version
+	asked       map[string]func(rows) rows // what each commit that was asked for does, by its userMetadata
+	landed      map[string]int64           // those that are in the log, and their versions
+	batches     map[string]int64           // the newest of each application
+	vectors     map[string][]bool          // which rows of a file are deleted, by the unique id of the vector
+	oldest      int64                      // the version that the log begins with after cleanups; earlier ones may be there still
+	whole       time.Time                  // what was the newest version at this time or later, no vacuum has touched
+	gone        map[string]bool            // files that were lost
+	lost        map[int64]bool             // the rows of one that is in the newest version, so that it is not whole; nil: none is
+	first       version                    // before the first commit
+	source      *world                     // of which the table is a clone, or nil
+	sourceFiles []string                   // in its folder then
+	partitioned bool                       // so that it cannot be clustered
+	nextID      int64
+	trace       []string
 }
 
 // version is what the model knows of a version of the table.
 type version struct {
-	rows   rows
-	schema string    // as the log has it
-	until  time.Time // when the next one came; zero for the newest
+	rows       rows
+	files      map[string]bool // their paths in the log
+	schema     string          // as the log has it
+	clustering string          // the columns, with commas
+	until      time.Time       // when the next one came; zero for the newest
 }
 
 // handle is what a process holds of the table.
@@ -71,13 +79,15 @@ var kinds = [][]map[string]string{
 	{{}, {"delta.isolationLevel": "WriteSerializable"}},
 	{{}, {"delta.checkpoint.writeStatsAsStruct": "true"}, {"delta.checkpoint.writeStatsAsStruct": "true", "delta.checkpoint.writeStatsAsJson": "false"}},
 	{{}, {"delta.targetFileSize": "2000"}},
+	{{}, {"delta.enableTypeWidening": "true"}},
+	{{}, {"sluice.parquet.pageSize": "1kb", "sluice.parquet.rowGroupSize": "2kb"}},
 }
 
-// makeWorld makes a table of a kind by the seed.
-func makeWorld(tb testing.TB, seed uint64) *world {
+// newWorld is a folder without a table.
+func newWorld(tb testing.TB, random *rand.Rand) *world {
 	w := &world{
-		tb: tb, random: rand.New(rand.NewPCG(seed, 0)), folder: tb.TempDir(), clock: time.Now().Truncate(time.Second),
-		asked: map[string]func(rows) rows{}, landed: map[string]int64{}, batches: map[string]int64{}, vectors: map[string][]bool{},
+		tb: tb, random: random, folder: tb.TempDir(), clock: time.Now().Truncate(time.Second),
+		asked: map[string]func(rows) rows{}, landed: map[string]int64{}, batches: map[string]int64{}, vectors: map[string][]bool{}, gone: map[string]bool{},
 	}
 	for i := range 3 {
 		w.handles = append(w.handles, w.open(fmt.Sprintf("app %d", i)))
@@ -87,28 +97,56 @@ func makeWorld(tb testing.TB, seed uint64) *world {
 			h.close()
 		}
 	})
+	return w
+}
+
+// makeWorld makes a table of a kind by the seed, or for every fourth seed a clone of such a table after some steps.
+func makeWorld(tb testing.TB, seed uint64) *world {
+	w := newWorld(tb, rand.New(rand.NewPCG(seed, 0)))
+	w.tracef("seed %d", seed)
+	w.create()
+	if seed%4 != 2 {
+		return w
+	}
+	for range 8 {
+		w.step()
+	}
+	return w.clone()
+}
+
+// create makes the table.
+func (w *world) create() {
 	create := &table.Create{Properties: map[string]string{
 		"delta.deletedFileRetentionDuration": "interval 1 hour", "delta.logRetentionDuration": "interval 1 hour",
 	}}
 	for _, choice := range kinds {
 		maps.Copy(create.Properties, choice[w.random.IntN(len(choice))])
 	}
-	if w.random.IntN(2) == 0 {
-		create.PartitionColumns = []string{"day"}
+	switch w.random.IntN(3) {
+	case 0:
+		create.ClusterBy = []string{"id", "day"}
+	case 1:
+		create.PartitionColumns, w.partitioned = []string{"day"}, true
 	}
 	var err error
 	if create.Schema, err = schema.ParseDDL("struct<id:long,day:string,note:string,amount:decimal(10,2)>"); err != nil {
-		tb.Fatal(err)
+		w.tb.Fatal(err)
 	}
-	w.tracef("seed %d: %v, partitioned by %q", seed, create.Properties, create.PartitionColumns)
-	if err := w.handles[0].table.Make(tb.Context(), create); err != nil {
-		tb.Fatal(err)
-	}
+	w.tracef("%v, partitioned by %q, clustered by %q", create.Properties, create.PartitionColumns, create.ClusterBy)
+	w.first = version{rows: rows{}, files: map[string]bool{}, clustering: strings.Join(create.ClusterBy, ",")}
 	if w.random.IntN(2) == 0 {
-		w.choosePolicy()
+		err = w.handles[0].table.Make(w.tb.Context(), create)
+	} else {
+		err = (&step{world: w, handle: w.handles[0], create: create, inner: true}).append()
+	}
+	if err != nil {
+		w.fatalf("%v", err)
 	}
 	w.settle()
-	return w
+	if w.random.IntN(2) == 0 {
+		w.choosePolicy()
+		w.settle()
+	}
 }
 
 // choosePolicy has the table ask for log checkpoints of V2, as another engine does.
@@ -145,7 +183,14 @@ func (w *world) fatalf(format string, args ...any) {
 func (w *world) newest() int64 { return int64(len(w.versions) - 1) }
 
 // intact says whether all that a version needs has to be there.
-func (w *world) intact(v int64) bool { return v == w.newest() || w.versions[v].until.After(w.whole) }
+func (w *world) intact(v int64) bool {
+	for path := range w.versions[v].files {
+		if w.gone[path] {
+			return false
+		}
+	}
+	return v == w.newest() || w.versions[v].until.After(w.whole)
+}
 
 // settle looks at what has come into the log, and has the model follow.
 func (w *world) settle() {
@@ -176,9 +221,16 @@ func (w *world) settle() {
 
 // follow is the version that a commit makes of the newest one.
 func (w *world) follow(c *commitlog.Commit) (next version, err error) {
-	next.rows = rows{}
+	next = w.first
 	if len(w.versions) > 0 {
 		next = w.versions[w.newest()]
+	}
+	next.files = maps.Clone(next.files)
+	for i := range c.Removes {
+		delete(next.files, c.Removes[i].Path)
+	}
+	for i := range c.Adds {
+		next.files[c.Adds[i].Path] = true
 	}
 	if c.Metadata != nil {
 		next.schema = c.Metadata.SchemaString
@@ -198,19 +250,26 @@ func (w *world) follow(c *commitlog.Commit) (next version, err error) {
 	case asked:
 		w.landed[label] = c.Version
 		next.rows = change(next.rows)
+	case len(w.versions) == 0:
 	case c.Info.Operation == "RESTORE":
 		var to int64
 		if _, err := fmt.Sscan(fmt.Sprint(c.Info.OperationParameters["version"]), &to); err != nil || to >= c.Version {
 			return next, fmt.Errorf("it restores %v", c.Info.OperationParameters)
 		}
-		next.rows = w.versions[to].rows
+		next.rows, next.clustering = w.versions[to].rows, w.versions[to].clustering
 	case c.Info.Operation == "OPTIMIZE":
 		if !c.Rearranges() {
 			return next, errors.New("it says that it changes rows")
 		}
-	case c.Info.Operation == "SET TBLPROPERTIES", len(w.versions) == 0:
+	case c.Info.Operation == "FSCK" && w.lost != nil:
+		next.rows = next.rows.without(w.lost)
+		w.lost = map[int64]bool{}
+	case c.Info.Operation == "CLUSTER BY", c.Info.Operation == "SET TBLPROPERTIES", c.Info.Operation == "UNSET TBLPROPERTIES":
 		if len(c.Adds)+len(c.Removes) > 0 {
 			return next, errors.New("it changes files")
+		}
+		if columns, changed := c.Info.OperationParameters["newClusteringColumns"]; changed {
+			next.clustering = fmt.Sprint(columns)
 		}
 	default:
 		return next, fmt.Errorf("nobody asked for %s %q", c.Info.Operation, label)

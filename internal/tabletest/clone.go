@@ -11,7 +11,7 @@ import (
 )
 
 // Clone makes a table of the files of another one, with one commit, as Spark's SHALLOW CLONE does: its paths are absolute, and so
-// are those of deletion vectors. Both are what named makes of a path that is relative to the other table.
+// are those of deletion vectors; it is clustered by the same columns. Both are what named makes of a path that is relative to the other table.
 func Clone(tb testing.TB, source, clone storage.Store, named func(path string) string) {
 	tb.Helper()
 	state, err := commitlog.New(source).Files(tb.Context(), -1)
@@ -25,6 +25,9 @@ func Clone(tb testing.TB, source, clone storage.Store, named func(path string) s
 	tx.Actions.Info = &commitlog.CommitInfo{Operation: "CLONE", OperationParameters: map[string]any{
 		"source": "delta.`" + source.URL() + "`", "sourceVersion": state.Version, "isShallow": true,
 	}}
+	if clustering, has := state.Domains["delta.clustering"]; has {
+		tx.Actions.Domains = []commitlog.DomainMetadata{clustering}
+	}
 	for _, a := range seqtest.All(tb, state.Files.All(tb.Context())) {
 		a.Path, a.DataChange = named(a.Path), true
 		a.DeletionVector = absoluteVector(tb, a.DeletionVector, named)
