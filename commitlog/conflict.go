@@ -62,6 +62,9 @@ func (a *attempt) conflict(w *Commit) string {
 	if a.tx.Blind {
 		return ""
 	}
+	if a.tx.Whole && len(w.Domains) > 0 {
+		return fmt.Sprintf("it changes the domain %q", w.Domains[0].Domain)
+	}
 	unseen := a.weak && a.commit.Metadata == nil && w.blindAppend()
 	if !a.rearranges() && (a.changesFiles() || a.tx.Whole) && !unseen && len(w.Adds)+len(w.Removes) > 0 {
 		return "it changes files that this transaction may have read"

@@ -52,6 +52,7 @@ func TestWhatATransactionCanFollow(t *testing.T) {
 		{"another's batch", []string{lineInfo("w"), lineTxn("z", 3)}, "blind append, append that read, compaction, delete, update with a vector, alter, set, restore, whole, txn only"},
 		{"metadata", []string{lineInfo("w"), lineMetadata}, "blind append, txn only"},
 		{"protocol", []string{lineInfo("w"), `{"protocol":{"minReaderVersion":1,"minWriterVersion":1}}`}, "blind append, txn only"},
+		{"a domain", []string{lineInfo("w"), `{"domainMetadata":{"domain":"d","configuration":"{}","removed":false}}`}, "blind append, append that read, compaction, delete, update with a vector, alter, set, restore, txn only"},
 		{"nothing", nil, "blind append, append that read, compaction, delete, update with a vector, alter, set, restore, whole, txn only"},
 	}
 	for _, w := range winners {

@@ -44,8 +44,8 @@ type Transaction struct {
 	// transaction comes after whatever others commit meanwhile.
 	Blind bool
 
-	// Whole says that the transaction decides what all of the table is: whoever changes a file meanwhile is a conflict, even if
-	// it changes none itself, and whatever the table's isolation level.
+	// Whole says that the transaction decides what all of the table is: whoever changes a file or a domain meanwhile is a conflict,
+	// even if it changes none itself, and whatever the table's isolation level.
 	Whole bool
 	// Validate is called with the newest head when others have changed the table's protocol or metadata since
 	// ReadVersion, or created the table. Its error ends the commit and is returned as it is. Without Validate such a

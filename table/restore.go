@@ -176,8 +176,8 @@ func (s *Snapshot) placesOf(a *commitlog.Add) ([]place, error) {
 	return places, nil
 }
 
-// Put puts the commit, and returns its version. Whoever changes files or the table itself meanwhile makes it fail with a
-// *commitlog.ConflictError.
+// Put puts the commit, and returns its version. Whoever changes files, the table itself or what it is clustered by meanwhile makes it fail
+// with a *commitlog.ConflictError.
 func (r *Restore) Put(ctx context.Context) (int64, error) {
 	tx := commitlog.Transaction{ReadVersion: r.From, Actions: r.Commit, Whole: true}
 	tx.Actions.Info = &commitlog.CommitInfo{
