@@ -1,15 +1,18 @@
 package compaction_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sluicedata/sluice/commitlog"
 	"github.com/sluicedata/sluice/internal/s3test"
 	"github.com/sluicedata/sluice/internal/tabletest"
 	"github.com/sluicedata/sluice/storage"
 	"github.com/sluicedata/sluice/storage/s3"
+	"github.com/sluicedata/sluice/storage/storagetest"
 	"github.com/sluicedata/sluice/table"
 )
 
@@ -43,6 +46,55 @@ func TestTableInS3IsRewritten(t *testing.T) {
 	}
 	if n := snapshot(t, table.New(store, table.Options{})).State().Files.Len(); n != 2 {
 		t.Errorf("%d files are left", n)
+	}
+}
+
+// TestInS3NoLateRequestOfACompactionOrALogCheckpointChangesARow has each request that changes something take effect only after
+// it has been given up, or after the death of the process, which starts again. Deaths at each operation are tried on a local disk.
+func TestInS3NoLateRequestOfACompactionOrALogCheckpointChangesARow(t *testing.T) {
+	open := storesInS3(t)
+	work := func(store storage.Store) error {
+		if err := compact(t.Context(), store, nil); err != nil {
+			return err
+		}
+		_, err := commitlog.New(store).Checkpoint(t.Context())
+		return err
+	}
+	for _, mode := range []storagetest.Mode{storagetest.Late, storagetest.Zombie} {
+		for at := 0; ; at++ {
+			store := open(fmt.Sprintf("mode-%d-at-%d", mode, at))
+			makeTable(t, store, 2, 2, nil)
+			before := rowsOf(t, store)
+			crash := &storagetest.Crash{At: at, Mode: mode, Delay: 3}
+			err := work(crash.Wrap(store))
+			crash.Deliver()
+			if !crash.Happened() {
+				if err != nil || at < 3 {
+					t.Fatalf("%v: %d operations: %v", mode, at, err)
+				}
+				t.Logf("%v: %d requests", mode, at)
+				break
+			}
+			mustBeWhole(t, store, before)
+			if err := work(store); err != nil {
+				t.Fatalf("%s, then again: %v", crash.Op, err)
+			}
+			mustBeWhole(t, store, before)
+			if n := snapshot(t, table.New(store, table.Options{})).State().Files.Len(); n != 2 || t.Failed() {
+				t.Fatalf("%s: %d files are left", crash.Op, n)
+			}
+		}
+	}
+}
+
+// mustBeWhole wants a table that has these rows, and a log without faults.
+func mustBeWhole(t *testing.T, store storage.Store, rows []string) {
+	t.Helper()
+	if diff := cmp.Diff(rows, rowsOf(t, store)); diff != "" {
+		t.Error(diff)
+	}
+	if err := commitlog.New(store).Verify(t.Context(), func(f commitlog.LogFault) { t.Errorf("%+v", f) }); err != nil {
+		t.Error(err)
 	}
 }
 

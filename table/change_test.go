@@ -55,6 +55,15 @@ func storeWithVersions(t testing.TB) *memStore {
 	return store
 }
 
+func storeClusteredBy(t testing.TB, columns ...string) *memStore {
+	t.Helper()
+	store := storeWithVersions(t)
+	if _, err := New(store, Options{}).ClusterBy(t.Context(), columns); err != nil {
+		t.Fatal(err)
+	}
+	return store
+}
+
 func newestOf(t testing.TB, store storage.Store) *Snapshot {
 	t.Helper()
 	snap, err := New(store, Options{}).Snapshot(t.Context(), Newest)
@@ -76,7 +85,7 @@ func stateText(t testing.TB, store storage.Store) string {
 	}
 	rows := snapshotRows(t, snap, ScanOptions{})
 	slices.Sort(rows)
-	return fmt.Sprint(snap.schema, snap.Properties(), snap.state.Protocol.Features(), snap.state.Apps["test"].Batch, rows)
+	return fmt.Sprint(snap.schema, snap.Properties(), snap.state.Domains, snap.state.Protocol.Features(), snap.state.Apps["test"].Batch, rows)
 }
 
 func restoreTo(t testing.TB, store storage.Store, version int64) error {
@@ -100,26 +109,29 @@ func restoreTo(t testing.TB, store storage.Store, version int64) error {
 // and calls it again.
 func TestChangesThatDieAnywhereAreMadeOnceOrNot(t *testing.T) {
 	for name, verb := range map[string]struct {
-		origin  *memStore
-		do      func(storage.Store) error
-		commits int64
+		origin *memStore
+		do     func(storage.Store) error
 	}{
-		"restore": {storeWithVersions(t), func(s storage.Store) error { return restoreTo(t, s, 1) }, 1},
+		"restore": {storeWithVersions(t), func(s storage.Store) error { return restoreTo(t, s, 1) }},
 		"set": {storeWithVersions(t), func(s storage.Store) error {
 			_, err := New(s, Options{}).ChangeProperties(t.Context(), Change{Set: map[string]string{"own": "y", "delta.enableDeletionVectors": "true"}, Unset: []string{"delta.enableChangeDataFeed"}})
 			return err
-		}, 1},
+		}},
 		"cluster by": {storeWithVersions(t), func(s storage.Store) error {
 			_, err := New(s, Options{}).ClusterBy(t.Context(), []string{"id"})
 			return err
-		}, 1},
+		}},
+		"cluster by none": {storeClusteredBy(t, "id"), func(s storage.Store) error {
+			_, err := New(s, Options{}).ClusterBy(t.Context(), nil)
+			return err
+		}},
 		"create": {newMemStore(), func(s storage.Store) error {
 			err := New(s, Options{}).Make(t.Context(), &Create{Schema: parseSchema(t, "id:long"), Properties: map[string]string{"own": "x"}})
 			if errors.Is(err, ErrExists) {
 				return nil
 			}
 			return err
-		}, 1},
+		}},
 	} {
 		before := stateText(t, verb.origin)
 		want := verb.origin.copyOf()
@@ -130,7 +142,7 @@ func TestChangesThatDieAnywhereAreMadeOnceOrNot(t *testing.T) {
 		if before == after {
 			t.Fatalf("%s changes nothing", name)
 		}
-		for _, mode := range storagetest.Modes {
+		for _, mode := range append(slices.Clone(storagetest.Modes), storagetest.Zombie) {
 			t.Run(name+"/"+mode.String(), func(t *testing.T) {
 				for at := 0; ; at++ {
 					store := verb.origin.copyOf()

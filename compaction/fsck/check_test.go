@@ -366,7 +366,7 @@ func TestRepairThatDiesAnywhereIsMadeOnce(t *testing.T) {
 	makeTable(t, tabletest.Local(t, origin), 0, 2, nil)
 	_ = os.Remove(dataFiles(t, origin)[0])
 	report := check(t, origin)
-	for _, mode := range storagetest.Modes {
+	for _, mode := range append(slices.Clone(storagetest.Modes), storagetest.Zombie) {
 		t.Run(mode.String(), func(t *testing.T) {
 			t.Parallel()
 			for at := 0; ; at++ {
