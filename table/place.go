@@ -47,15 +47,19 @@ func (p *place) open(ctx context.Context) (storage.Object, error) {
 	return object, p.failed(err)
 }
 
-// failed is the error of an operation on the file, by its whole path if that is not of the table's folder.
+// failed is the error of an operation on the file: what to do if it is not there, and its whole path if that is not of the table's folder.
 func (p *place) failed(err error) error {
 	var stored *storage.Error
-	if p.root == "" || !errors.As(err, &stored) {
+	missing := errors.Is(err, storage.ErrNotExist)
+	if !errors.As(err, &stored) || p.root == "" && !missing {
 		return err
 	}
-	cause := stored.Err
-	if errors.Is(cause, storage.ErrNotExist) {
-		cause = fmt.Errorf("%w; if it belongs to another table, a vacuum of that one has deleted it: restore it from a copy, or have what is missing removed from this table", cause)
+	cause, advice := stored.Err, "if the version is an old one, a vacuum has deleted it: read a newer one; else sluice fsck tells what is missing"
+	if p.root != "" {
+		advice = "if it belongs to another table, a vacuum of that one has deleted it: restore it from a copy, or have what is missing removed from this table"
+	}
+	if missing {
+		cause = fmt.Errorf("%w; %s", cause, advice)
 	}
 	return &storage.Error{Op: stored.Op, Key: p.name(), Err: cause}
 }

@@ -246,6 +246,42 @@ func TestLogCheckpointThatDiffersFromTheCommitsIsFound(t *testing.T) {
 	}
 }
 
+// TestDeletionVectorThatIsMissingOrDamagedIsAFault and its file stays in the table: nobody knows which of its rows were deleted.
+func TestDeletionVectorThatIsMissingOrDamagedIsAFault(t *testing.T) {
+	for name, c := range map[string]struct {
+		damage func(t testing.TB, vector string)
+		want   string
+	}{
+		"missing": {func(t testing.TB, vector string) { _ = os.Remove(vector) }, "is missing"},
+		"cut":     {func(t testing.TB, vector string) { rewrite(t, vector, func(b []byte) []byte { return b[:9] }) }, "has 9 bytes, too few"},
+		"damaged": {func(t testing.TB, vector string) {
+			rewrite(t, vector, func(b []byte) []byte { b[len(b)-5]++; return b })
+		}, "the checksum is wrong"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := t.TempDir()
+			store := tabletest.Local(t, folder)
+			makeTable(t, store, 0, 2, map[string]string{"delta.enableDeletionVectors": "true"})
+			tabletest.DeleteRow(t, store)
+			vectors, err := filepath.Glob(filepath.Join(folder, "deletion_vector_*.bin"))
+			if err != nil || len(vectors) != 1 {
+				t.Fatal(vectors, err)
+			}
+			if r := check(t, folder); len(r.Faults) > 0 {
+				t.Errorf("whole: %+v", r.Faults)
+			}
+			c.damage(t, vectors[0])
+			r := check(t, folder)
+			if r.Files != 2 || len(r.Faults) != 1 || !strings.Contains(r.Faults[0].Problem, c.want) {
+				t.Errorf("%+v", r)
+			}
+			if removed, err := fsck.RemoveMissing(t.Context(), store, r, table.Options{}, time.Now()); err != nil || removed.Version >= 0 {
+				t.Errorf("removed %+v, %v", removed, err)
+			}
+		})
+	}
+}
+
 // TestDamageBehindALogCheckpointIsAFaultAmongOthers has commits missing or damaged from which nobody reads the newest version any more: its
 // files are checked all the same, and nothing is called an orphan.
 func TestDamageBehindALogCheckpointIsAFaultAmongOthers(t *testing.T) {
