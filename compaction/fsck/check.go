@@ -40,7 +40,7 @@ type Report struct {
 	Files     int   // checked
 	Elsewhere int   // in another kind of store than the table, and not checked
 	Bytes     int64
-	Faults    []Fault      // of the log, then of files by path, then of a path by which orphans cannot be told from others
+	Faults    []Fault      // of the log, then of files by path, then what keeps orphans from being told from others
 	Orphans   vacuum.Count // files that no commit refers to; a vacuum deletes them
 	Young     vacuum.Count // the same, but so young that they may be about to be committed
 }
