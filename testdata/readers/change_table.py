@@ -16,6 +16,8 @@ appended have negative ids.
   vacuum       deletes files that nobody needs, by the table's retention
   cleanup      deletes expired commits (deltalake)
   drop-column  writes the table anew without the column text (deltalake)
+  cluster-by   has the table clustered by the column that follows, or by none (spark)
+  clustering   changes nothing; answers {"version":7,"clustering":["id"]} with the columns that the table is clustered by (spark)
   rows         changes nothing; answers {"version":7,"rows":{"-1":"a text"}} with the rows that it has added, as they must be
 """
 import itertools
@@ -58,11 +60,13 @@ class Changes:
     def add_column(self):
         self.add_column_named(f"added_{next(self.columns)}")
 
+    def rows(self):
+        return {"rows": self.texts}
+
     def answer(self, change):
-        if change == "rows":
-            return {"version": self.version(), "rows": self.texts}
-        getattr(self, change.replace("-", "_"))()
-        return {"version": self.version()}
+        name, *arguments = change.split()
+        more = getattr(self, name.replace("-", "_"))(*arguments) or {}
+        return {"version": self.version()} | more
 
 
 class Deltalake(Changes):
@@ -151,6 +155,12 @@ class Spark(Changes):
 
     def vacuum(self):
         self.sql(f"vacuum {self.name}")
+
+    def cluster_by(self, column):
+        self.sql(f"alter table {self.name} cluster by " + (column if column == "none" else f"({column})"))
+
+    def clustering(self):
+        return {"clustering": self.sql(f"describe detail {self.name}")[0].clusteringColumns}
 
 
 def compiled(source):
