@@ -163,12 +163,10 @@ func (w *walker) marker(b batch, aborted bool) error {
 	if err != nil || !aborted {
 		return err
 	}
-	c := cursor{b: body}
-	c.varint() // size
-	c.at++     // attributes
-	c.varlong()
-	c.varint() // time and offset
-	if key := c.bytes(); len(key) >= 4 && binary.BigEndian.Uint16(key[2:]) == 0 {
+	_, at := varint(body, 0)    // size
+	_, at = varlong(body, at+1) // attributes, time
+	_, at = varint(body, at)    // offset
+	if key, _ := field(body, at); len(key) >= 4 && binary.BigEndian.Uint16(key[2:]) == 0 {
 		w.aborted.end(b.producer)
 	}
 	return nil
@@ -193,16 +191,17 @@ func (w *walker) take(b batch) error {
 
 // each reads the records of a batch one by one, and takes them in if they are wanted.
 func (w *walker) each(b batch, body []byte, wanted bool) error {
-	c := cursor{b: body}
-	previous := b.first - 1
+	at, previous := 0, b.first-1
 	for range b.count {
-		size := c.varint()
-		end := int64(c.at) + size
-		c.at++ // attributes, which have no meaning yet
-		time, offset := b.firstTime+c.varlong(), b.first+c.varint()
-		key, value := c.bytes(), c.bytes()
+		size, begin := varint(body, at)
+		time, end := varlong(body, begin+1) // behind attributes, which have no meaning yet
+		offset, end := varint(body, end)
+		key, end := field(body, end)
+		value, end := field(body, end)
+		headers, end := varint(body, end)
+		time, offset = b.firstTime+time, b.first+offset
 		switch {
-		case c.bad:
+		case end > len(body):
 			return errShort
 		case offset <= previous || offset > b.last:
 			return fmt.Errorf("offset %d comes after %d in a batch that ends at %d", offset, previous, b.last)
@@ -217,32 +216,37 @@ func (w *walker) each(b batch, body []byte, wanted bool) error {
 		if taken {
 			w.records.add(offset, time, key, value)
 		}
-		if err := w.headers(&c, taken); err != nil {
-			return err
+		if headers != 0 {
+			end = w.headers(body, end, headers, taken)
 		}
-		if int64(c.at) != end {
+		switch {
+		case end > len(body):
+			return errShort
+		case int64(end) != int64(begin)+size:
 			return fmt.Errorf("the record of offset %d does not have the %d bytes that it says", offset, size)
 		}
+		at = end
 	}
-	if c.at < len(body) {
-		return fmt.Errorf("%d bytes are left behind its %d records", len(body)-c.at, b.count)
+	if at < len(body) {
+		return fmt.Errorf("%d bytes are left behind its %d records", len(body)-at, b.count)
 	}
 	return nil
 }
 
-// headers reads those of a record, which get to the newest one if it is wanted.
-func (w *walker) headers(c *cursor, wanted bool) error {
-	n := c.varint()
-	for ; n > 0 && !c.bad; n-- {
-		key, value := c.bytes(), c.bytes()
-		if wanted && !c.bad {
+// headers reads so many of a record, which get to the newest one if it is wanted.
+func (w *walker) headers(b []byte, at int, n int64, wanted bool) (end int) {
+	if n < 0 {
+		return len(b) + 1
+	}
+	for ; n > 0 && at <= len(b); n-- {
+		key, behind := field(b, at)
+		value, behind := field(b, behind)
+		if wanted && behind <= len(b) {
 			w.records.addHeader(key, value)
 		}
+		at = behind
 	}
-	if c.bad || n < 0 {
-		return errShort
-	}
-	return nil
+	return at
 }
 
 var errShort = errors.New("its records end too early")
