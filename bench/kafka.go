@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
+
+	"github.com/sluicedata/sluice/internal/checkout"
 )
 
 // broker is a Kafka of the run's own, whose topics are made once.
@@ -22,11 +23,9 @@ func (b *bench) startBroker(ctx context.Context) (*broker, error) {
 	if b.broker != nil {
 		return b.broker, nil
 	}
-	port, err := freePort()
-	if err != nil {
-		return nil, err
-	}
+	port := checkout.FreePorts(2) // the broker's, and its controller's
 	k := &broker{script: filepath.Join(b.root, "testdata", "kafka", "kafka.sh"), address: fmt.Sprintf("127.0.0.1:%d", port), topics: map[string]bool{}}
+	var err error
 	if k.data, err = os.MkdirTemp(b.work, "kafka-"); err != nil {
 		return nil, err
 	}
@@ -36,15 +35,6 @@ func (b *bench) startBroker(ctx context.Context) (*broker, error) {
 	}
 	b.broker = k
 	return k, nil
-}
-
-// freePort is one that was free a moment ago, and after which the next is for the broker's controller.
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	return l.Addr().(*net.TCPAddr).Port, l.Close()
 }
 
 func (k *broker) stop() error {

@@ -3,8 +3,6 @@ package kafkatest
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -122,7 +120,7 @@ func launch(extra string) (node *Node, skip string, err error) {
 		return nil, "", err
 	}
 	for try := 0; ; try++ {
-		n.listen(freePorts())
+		n.listen(checkout.FreePorts(5))
 		err := n.run("start", n.dir, n.data, fmt.Sprint(n.port))
 		if err == nil {
 			return n, "", nil
@@ -198,27 +196,6 @@ func (n *Node) Restart(tb testing.TB) {
 	tb.Helper()
 	n.Kill(tb)
 	n.Start(tb)
-}
-
-// freePorts finds five ports in a row, below those that the system gives away by itself.
-func freePorts() int {
-	for {
-		port, n := 20000+5*rand.IntN(1800), 0
-		for n < 5 && free(port+n) {
-			n++
-		}
-		if n == 5 {
-			return port
-		}
-	}
-}
-
-func free(port int) bool {
-	l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port})
-	if err != nil {
-		return false
-	}
-	return l.Close() == nil
 }
 
 // certificateLife is longer than any test run.

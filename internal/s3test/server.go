@@ -12,7 +12,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -103,10 +102,8 @@ func launch(tb testing.TB, s *Server) *Server {
 	tb.Helper()
 	s.Root = tb.TempDir()
 	for try := 0; ; try++ {
-		var err error
-		if s.address, err = freeAddress(); err == nil {
-			err = s.run(tb.Context())
-		}
+		s.address = fmt.Sprintf("127.0.0.1:%d", checkout.FreePorts(1))
+		err := s.run(tb.Context())
 		if err == nil {
 			break
 		}
@@ -205,12 +202,4 @@ func (s *Server) ready(ctx context.Context) error {
 			return errors.Join(ctx.Err(), err)
 		}
 	}
-}
-
-func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
 }

@@ -11,10 +11,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
+	"strconv"
 	"testing"
 	"time"
 
@@ -57,10 +57,7 @@ const (
 
 // run starts the program and returns when it answers.
 func run(tb testing.TB, program string) (*Server, error) {
-	port, err := freePort()
-	if err != nil {
-		return nil, err
-	}
+	port := strconv.Itoa(checkout.FreePorts(1))
 	cmd := exec.Command(program, "-host", "127.0.0.1", "-port", port)
 	if err := cmd.Start(); err != nil {
 		return nil, err
@@ -81,18 +78,6 @@ func run(tb testing.TB, program string) (*Server, error) {
 		}
 		time.Sleep(pollInterval)
 	}
-}
-
-func freePort() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		return "", err
-	}
-	return port, l.Close()
 }
 
 // ask makes a request of the program's own interface; in and out are JSON, and may be nil.
