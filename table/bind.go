@@ -34,11 +34,20 @@ func bind(columns []*column, record arrow.Record) ([]*bound, error) {
 	return bounds, nil
 }
 
-func (c *column) bind(values arrow.Array) (*bound, error) {
-	b := &bound{column: c, values: values}
-	if values == nil {
-		return b, b.bindChildren(make([]arrow.Array, len(c.children))...)
+// absent is the column where nothing has it: all null.
+func (c *column) absent() *bound {
+	b := &bound{column: c}
+	for _, child := range c.children {
+		b.children = append(b.children, child.absent())
 	}
+	return b
+}
+
+func (c *column) bind(values arrow.Array) (*bound, error) {
+	if values == nil {
+		return c.absent(), nil
+	}
+	b := &bound{column: c, values: values}
 	switch c.typ.Kind {
 	case schema.Struct:
 		return b, b.bindStruct()

@@ -121,7 +121,7 @@ func (k *chunk) addLevels(l levelled, rows int) {
 	k.nulls += int64(l.absent)
 }
 
-func appendTimes[T uint8 | uint32](b []T, v T, times int) []T {
+func appendTimes[T uint8 | uint32 | int](b []T, v T, times int) []T {
 	n := len(b)
 	b = slices.Grow(b, times)[:n+times]
 	for i := range b[n:] {

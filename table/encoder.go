@@ -172,20 +172,9 @@ func (e *encoder) write(columns []*bound, rows []int32, bytes int64) error {
 	if err := checkNotNull(columns, rows); err != nil {
 		return err
 	}
-	slice := int(min(max(sliceBytes/max(bytes, 1), 1), sliceRows))
+	slice := sliceOf(bytes)
 	for some := range slices.Chunk(rows, stretch*slice) {
-		workers := e.layout.parallelism
-		if len(some)*len(columns) <= aloneCells {
-			workers = 1
-		}
-		if err := sideBySide(workers, len(columns), func(i int) error {
-			for part := range slices.Chunk(some, slice) {
-				if err := e.shredder.shred(columns[i], part); err != nil {
-					return err
-				}
-			}
-			return nil
-		}); err != nil {
+		if err := e.shred(columns, some, slice); err != nil {
 			return err
 		}
 		e.groupRows += int64(len(some))
@@ -196,6 +185,25 @@ func (e *encoder) write(columns []*bound, rows []int32, bytes int64) error {
 		}
 	}
 	return nil
+}
+
+// sliceOf is how many rows are taken apart at a time that take about so many bytes each.
+func sliceOf(bytes int64) int { return int(min(max(sliceBytes/max(bytes, 1), 1), sliceRows)) }
+
+// shred takes rows apart, a slice at a time, and columns side by side.
+func (e *encoder) shred(columns []*bound, rows []int32, slice int) error {
+	workers := e.layout.parallelism
+	if len(rows)*len(columns) <= aloneCells {
+		workers = 1
+	}
+	return sideBySide(workers, len(columns), func(i int) error {
+		for part := range slices.Chunk(rows, slice) {
+			if err := e.shredder.shred(columns[i], part); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 func (e *encoder) measure() {

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -16,9 +17,9 @@ const copiedBytes = 32 << 10
 
 // join appends the rows of another file that have not been deleted, page by page and without taking rows apart: pages that are
 // large enough and as they would be here are copied, small ones of numbers are joined as they are compressed, and the values
-// of others, and of those with deleted rows, go into pages of this file. A row group of the file takes memory for one of its
-// column chunks at a time.
-func (e *encoder) join(s *sourceFile, deleted deletionVector) (err error) {
+// of others, and of those with deleted rows, go into pages of this file. Only columns whose pages cannot be taken over are read by rows. A row group of
+// the file takes memory for one of its column chunks at a time.
+func (e *encoder) join(ctx context.Context, s *sourceFile, deleted deletionVector) (err error) {
 	defer parquetfile.Recover(&err)
 	from := int64(0)
 	for group := range s.groups() {
@@ -26,18 +27,15 @@ func (e *encoder) join(s *sourceFile, deleted deletionVector) (err error) {
 			return fmt.Errorf("its row groups have more than its %d rows: %w", s.rows(), errDamaged)
 		}
 		end := from + s.groupRows(group)
-		e.agreement.begin()
-		for i, k := range e.chunks {
-			c, err := s.chunk(group, i, k.leaf, &e.pages)
-			if err != nil {
-				return err
-			}
-			if err := e.joinChunk(i, c, sourceRows{from: from, at: from, end: end, deleted: deleted}); err != nil {
-				return fmt.Errorf("row group %d, column %v: %w", group, k.leaf.path, err)
-			}
-		}
-		if err := e.agreement.check(); err != nil {
+		rows := sourceRows{from: from, at: from, end: end, deleted: deleted}
+		if err := e.joinPages(s, group, rows); err != nil {
 			return fmt.Errorf("row group %d: %w", group, err)
+		}
+		if err := e.joinRows(ctx, s, group, rows); err != nil {
+			return err
+		}
+		if err := e.joinAbsent(s.absent, rows); err != nil {
+			return err
 		}
 		e.groupRows += end - from - deleted.count(from, end)
 		from = end
@@ -58,6 +56,24 @@ type sourceRows struct {
 	from, end int64
 	at        int64 // the next one
 	deleted   deletionVector
+}
+
+// joinPages appends the columns of a row group whose pages are taken over.
+func (e *encoder) joinPages(s *sourceFile, group int, rows sourceRows) error {
+	e.agreement.begin()
+	for i, k := range e.chunks {
+		if s.leaves[i] == noPages {
+			continue
+		}
+		c, err := s.chunk(group, i, k.leaf, &e.pages)
+		if err != nil {
+			return err
+		}
+		if err := e.joinChunk(i, c, rows); err != nil {
+			return fmt.Errorf("column %v: %w", k.leaf.path, err)
+		}
+	}
+	return e.agreement.check()
 }
 
 // joinChunk appends a column chunk of some rows.

@@ -109,7 +109,7 @@ func valuesOf(t *testing.T, store *memStore, s *schema.Type) [][]byte {
 		decoder pageDecoder
 	)
 	for _, key := range store.dataKeys() {
-		f, err := opener.open(layout, memObject{bytes.NewReader(store.objects[key])})
+		f, err := opener.open(layout, place{}, memObject{bytes.NewReader(store.objects[key])})
 		if err != nil || f == nil {
 			t.Fatal(f, err)
 		}

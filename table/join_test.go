@@ -39,11 +39,11 @@ func joinedOf(t testing.TB, l *layout, s *schema.Type, byRow bool, sources ...so
 			err = eachRecord(t.Context(), of.body, s, of.deleted, false, func(r arrow.Record) error { return writeRecord(e, r) })
 		} else {
 			var f *sourceFile
-			if f, err = opener.open(l, memObject{bytes.NewReader(of.body)}); err == nil && !f.joins {
+			if f, err = opener.open(l, place{}, memObject{bytes.NewReader(of.body)}); err == nil && !f.joins {
 				err = errNotJoined
 			}
 			if err == nil {
-				err = e.join(f, of.deleted)
+				err = e.join(t.Context(), f, of.deleted)
 			}
 		}
 		if err != nil {
@@ -168,6 +168,9 @@ func TestPagesOfOthersAreJoinedWhereTheirLevelsMeanTheSame(t *testing.T) {
 		"struct for a number":       {"c:int", parquet.Optional(parquet.Group{"a": number}), false},
 		"number for a struct":       {"c:struct<a:int>", parquet.Optional(number), false},
 		"another column":            {"d:int", parquet.Optional(number), false},
+		"no struct of lists":        {"d:struct<a:array<int>,b:map<string,struct<x:date>>>", parquet.Optional(number), false},
+		"none where one has to be":  {"d:int not null", parquet.Optional(number), false},
+		"pages that are not known":  {"c:string", parquet.Optional(parquet.Encoded(text, &parquet.DeltaByteArray)), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(5, 1))
@@ -180,7 +183,7 @@ func TestPagesOfOthersAreJoinedWhereTheirLevelsMeanTheSame(t *testing.T) {
 			for range 3 {
 				sources = append(sources, sourceOf{writtenByOthers(t, r, parquet.Group{"c": tc.node, "other": number}, 400), randomVector(r, 400)})
 			}
-			f, err := new(sourceOpener).open(l, memObject{bytes.NewReader(sources[0].body)})
+			f, err := new(sourceOpener).open(l, place{}, memObject{bytes.NewReader(sources[0].body)})
 			if err != nil || f.joins != tc.joins {
 				t.Fatalf("pages are joined: %v, %v", f.joins, err)
 			}
@@ -346,13 +349,13 @@ func TestFootersThatCountOtherRowsAreRefused(t *testing.T) {
 	}
 	body := writtenFile(t, s, nil, record(t, s, `[{"a":1},{"a":2}]`))
 	for rows, says := range map[int64]string{1: "more than its 1 rows", 3: "lack 1 rows"} {
-		f, err := new(sourceOpener).open(l, memObject{bytes.NewReader(body)})
+		f, err := new(sourceOpener).open(l, place{}, memObject{bytes.NewReader(body)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		f.footer.Rows = rows
 		e := newEncoder(l, 1, &workspace{})
-		if err := e.join(f, nil); !errors.Is(err, errDamaged) || !strings.Contains(err.Error(), says) {
+		if err := e.join(t.Context(), f, nil); !errors.Is(err, errDamaged) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%d rows: %v", rows, err)
 		}
 	}
@@ -362,7 +365,7 @@ func TestFootersThatCountOtherRowsAreRefused(t *testing.T) {
 func checkPagesBeginRows(t *testing.T, l *layout, body []byte) {
 	t.Helper()
 	var decoder pageDecoder
-	f, err := new(sourceOpener).open(l, memObject{bytes.NewReader(body)})
+	f, err := new(sourceOpener).open(l, place{}, memObject{bytes.NewReader(body)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -390,7 +393,10 @@ func FuzzJoinedPages(f *testing.F) {
 		f.Fatal(err)
 	}
 	for _, encoding := range []string{"compatible", "compact"} {
-		f.Add(writtenFile(f, s, map[string]string{codecProperty: "uncompressed", encodingProperty: encoding}, randomRecord(r, s, 20)))
+		properties := map[string]string{codecProperty: "uncompressed", encodingProperty: encoding}
+		f.Add(writtenFile(f, s, properties, randomRecord(r, s, 20)))
+		before := parseSchema(f, "a:int,s:struct<x:timestamp,y:string>,d:decimal(9,1),n:byte") // columns were widened and added since
+		f.Add(writtenFile(f, before, properties, randomRecord(r, before, 20)))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		source := sourceOf{body, deletionVector{0b1010_0110, 0, 0, 0}}

@@ -48,8 +48,8 @@ func (s *Snapshot) Rewrite(of *File) (*Rewrite, error) {
 	return r, nil
 }
 
-// Add reads a file's rows and writes them. Where the file is made as the table's files are made now, its pages are taken
-// over without decoding what is in them; else its rows are read. An error leaves nothing to be done but Abort.
+// Add reads a file's rows and writes them. Columns that are made as those of the table's files are made now are taken over page by page, without
+// decoding what is in them; the values of others are read. An error leaves nothing to be done but Abort.
 func (r *Rewrite) Add(ctx context.Context, f *File) error {
 	if err := r.usable(); err != nil {
 		return err
@@ -95,7 +95,7 @@ func (r *Rewrite) checkPartition(f *File) error {
 
 func equalTexts(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }
 
-// copy writes a file's rows that have not been deleted: page by page if it can be, else column by column.
+// copy writes a file's rows that have not been deleted: those columns page by page that can be, others by their values.
 func (r *Rewrite) copy(ctx context.Context, f *File) (err error) {
 	rows, err := r.snapshot.reader(ctx, f, r.stored, func(rows arrow.Record) error {
 		return r.writer.writeTo(ctx, r.partition, rows)
@@ -108,7 +108,7 @@ func (r *Rewrite) copy(ctx context.Context, f *File) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, object.Close()) }()
-	source, err := r.sources.open(r.writer.layout, object)
+	source, err := r.sources.open(r.writer.layout, rows.file, object)
 	if err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func (w *writer) join(ctx context.Context, p *partitionRows, s *sourceFile, dele
 		return nil
 	}
 	w.rows += left
-	return w.fill(ctx, p, func(e *encoder) error { return e.join(s, deleted) })
+	return w.fill(ctx, p, func(e *encoder) error { return e.join(ctx, s, deleted) })
 }
 
 // removal is the remove action of a file whose rows stay in the table, in another one.

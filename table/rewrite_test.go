@@ -173,7 +173,7 @@ func largePages(t *testing.T, store *memStore, s *schema.Type, properties map[st
 		decoder pageDecoder
 	)
 	for _, key := range store.dataKeys() {
-		f, err := opener.open(layout, memObject{bytes.NewReader(store.objects[key])})
+		f, err := opener.open(layout, place{}, memObject{bytes.NewReader(store.objects[key])})
 		if err != nil || !f.joins {
 			t.Fatal(f, err)
 		}
@@ -354,7 +354,7 @@ func TestDamagedFilesAreNotRewritten(t *testing.T) {
 		for range 1 + r.IntN(3) {
 			bad[r.IntN(len(bad))] = byte(r.IntN(256))
 		}
-		f, err := opener.open(layout, memObject{bytes.NewReader(bad)})
+		f, err := opener.open(layout, place{}, memObject{bytes.NewReader(bad)})
 		if err != nil || !f.joins {
 			continue
 		}
@@ -362,7 +362,7 @@ func TestDamagedFilesAreNotRewritten(t *testing.T) {
 		if err := e.begin(&bytes.Buffer{}); err != nil {
 			t.Fatal(err)
 		}
-		_ = e.join(f, nil)
+		_ = e.join(t.Context(), f, nil)
 	}
 }
 

@@ -19,16 +19,17 @@ const engineName = "sluice"
 // wholeBytes is how large a file may be that is read in one request.
 const wholeBytes = 8 << 20
 
-// sourceFile is a data file that is rewritten. Its pages can become those of another if each leaf of the layout is in it, in pages of version 1
-// whose encodings are known here. Not safe for concurrent use.
+// sourceFile is a data file that is rewritten. The pages of a column can become those of another file if each of its leaves is there as the layout has it,
+// in pages of version 1 whose encodings are known here. Not safe for concurrent use.
 type sourceFile struct {
-	object  io.ReaderAt
-	size    int64
-	whole   []byte // all of it, if it is small
-	footer  *parquetfile.Footer
-	columns []int // by leaf of the layout: its index in the file
-	own     bool  // its pages' headers tell limits and nulls as ours do
-	joins   bool  // its pages can be taken over; else its rows have to be read
+	place  place
+	object io.ReaderAt
+	size   int64
+	whole  []byte // all of it, if it is small
+	footer *parquetfile.Footer
+	own    bool // its pages' headers tell limits and nulls as ours do
+	joins  bool // the pages of some columns can be taken over; else all of its rows have to be read
+	fileColumns
 }
 
 // sourceOpener opens data files that are rewritten, one after the other, in the memory of the one before. Not safe for concurrent use.
@@ -40,15 +41,24 @@ type sourceOpener struct {
 
 // sourceColumns are where files of a schema have the leaves of a layout.
 type sourceColumns struct {
-	schema  []byte // see parquetfile.Footer
-	leaves  int    // of the files
-	columns []int  // by leaf of the layout; nil: not each of them is there, and the same
+	schema []byte // see parquetfile.Footer
+	count  int    // of the files' leaves
+	fileColumns
 }
 
+// fileColumns are where a file has the columns of a layout.
+type fileColumns struct {
+	leaves []int     // by leaf of the layout: its index in the file, noPages if its pages cannot be taken over
+	byRow  []*column // those whose values have to be read
+	absent []*bound  // those that the file lacks: null in all rows
+}
+
+const noPages = -1
+
 // open opens a data file. It is of no use any more when another is opened.
-func (o *sourceOpener) open(l *layout, object storage.Object) (s *sourceFile, err error) {
+func (o *sourceOpener) open(l *layout, at place, object storage.Object) (s *sourceFile, err error) {
 	defer parquetfile.Recover(&err)
-	s = &sourceFile{object: object, size: object.Size(), footer: &o.footer}
+	s = &sourceFile{place: at, object: object, size: object.Size(), footer: &o.footer}
 	if s.size <= wholeBytes {
 		o.buffer = slices.Grow(o.buffer[:0], int(s.size))
 		s.whole = o.buffer[:s.size]
@@ -68,29 +78,53 @@ func (o *sourceOpener) open(l *layout, object storage.Object) (s *sourceFile, er
 		o.known = columnsIn(file, l)
 		o.known.schema = bytes.Clone(s.footer.Schema)
 	}
-	s.columns = o.known.columns
+	if slices.ContainsFunc(s.footer.Groups, func(g parquetfile.Group) bool { return len(g.Chunks) != o.known.count }) {
+		return s, nil
+	}
+	s.fileColumns = o.known.takenOver(l, s.footer.Groups)
 	s.own = bytes.HasPrefix(s.footer.CreatedBy, []byte(engineName))
-	s.joins = s.columns != nil && !slices.ContainsFunc(s.footer.Groups, func(g parquetfile.Group) bool {
-		return len(g.Chunks) != o.known.leaves || slices.ContainsFunc(s.columns, func(at int) bool { return !takenOver(&g.Chunks[at]) })
-	})
+	s.joins = len(s.byRow)+len(s.absent) < len(l.columns)
 	return s, nil
 }
 
 // open opens the file to read its rows.
 func (s *sourceFile) open() (*parquetfile.File, error) { return parquetfile.Open(s.object, s.size) }
 
-// columnsIn finds the leaves of a layout in a file, and in all others of its schema.
+// columnsIn finds the columns of a layout in a file, and in all others of its schema.
 func columnsIn(file *parquetfile.File, l *layout) sourceColumns {
-	in := sourceColumns{leaves: len(file.Schema().Columns())}
-	leaves, ok := l.leavesIn(file.Root())
-	if !ok {
-		return in
-	}
-	in.columns = []int{}
-	for _, leaf := range leaves {
-		in.columns = append(in.columns, leaf.Index())
+	in := sourceColumns{count: len(file.Schema().Columns())}
+	for i, c := range l.columns {
+		of := fileColumn(file.Root(), &l.fields[i])
+		leaves, same := l.leavesIn(c, of)
+		switch {
+		case same:
+			for _, leaf := range leaves {
+				in.leaves = append(in.leaves, leaf.Index())
+			}
+			continue
+		case of == nil:
+			in.absent = append(in.absent, c.absent())
+		default:
+			in.byRow = append(in.byRow, c)
+		}
+		in.leaves = appendTimes(in.leaves, noPages, c.endLeaf-c.firstLeaf)
 	}
 	return in
+}
+
+// takenOver leaves those columns to be read of which there is a page that cannot be taken over.
+func (f fileColumns) takenOver(l *layout, groups []parquetfile.Group) fileColumns {
+	for _, c := range l.columns {
+		leaves := f.leaves[c.firstLeaf:c.endLeaf]
+		if !slices.ContainsFunc(groups, func(g parquetfile.Group) bool {
+			return slices.ContainsFunc(leaves, func(at int) bool { return at != noPages && !takenOver(&g.Chunks[at]) })
+		}) {
+			continue
+		}
+		f.leaves, f.byRow = slices.Clone(f.leaves), append(slices.Clip(f.byRow), c)
+		copy(f.leaves[c.firstLeaf:c.endLeaf], appendTimes(nil, noPages, len(leaves)))
+	}
+	return f
 }
 
 // plainDictionary is RLE_DICTIONARY as older writers call it.
@@ -118,11 +152,11 @@ func (s *sourceFile) groupRows(group int) int64 { return s.footer.Groups[group].
 
 // chunk reads the column chunk of a leaf in a row group, whose pages the decoder is for from now on.
 func (s *sourceFile) chunk(group, at int, l *leaf, d *pageDecoder) (*sourceChunk, error) {
-	start, size, err := s.footer.Range(group, s.columns[at])
+	start, size, err := s.footer.Range(group, s.leaves[at])
 	if err != nil {
 		return nil, err
 	}
-	of := &s.footer.Groups[group].Chunks[s.columns[at]]
+	of := &s.footer.Groups[group].Chunks[s.leaves[at]]
 	c := &sourceChunk{leaf: l, own: s.own, values: of.Values, codec: of.Codec, pages: d}
 	d.forget()
 	if s.whole != nil {

@@ -6,11 +6,12 @@ import (
 	"github.com/sluicedata/sluice/schema"
 )
 
-// leavesIn are the leaves of a file that hold what those of the layout do, in their order: of the same types, and with all levels that say the
-// same of the columns around them. Lists and maps may give other names to what is in them. False if a leaf has none.
-func (l *layout) leavesIn(root *parquet.Column) ([]*parquet.Column, bool) {
+// leavesIn are the leaves of a column of a file, nil for one that the file lacks, that hold what those of a column of the layout do, in their order: of
+// the same types, and with all levels that say the same of the columns around them. Lists and maps may give other names to what is in them. False if a
+// leaf has none.
+func (l *layout) leavesIn(c *column, in *parquet.Column) ([]*parquet.Column, bool) {
 	finder := leafFinder{layout: l}
-	all := finder.fields(l.fields, l.columns, root)
+	all := finder.column(c, in)
 	return finder.found, all
 }
 
