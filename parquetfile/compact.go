@@ -83,6 +83,14 @@ func (r *compactReader) integer(t byte) int32 {
 	return int32(v)
 }
 
+// truth reads the truth of a field, which its type tells.
+func (r *compactReader) truth(t byte) bool {
+	if t != compactTrue && t != compactFalse {
+		r.fail()
+	}
+	return t == compactTrue
+}
+
 // binary reads the bytes of a field of a type; they are those that are read from.
 func (r *compactReader) binary(t byte) []byte {
 	if t != compactBinary {

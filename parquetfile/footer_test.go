@@ -186,6 +186,10 @@ func FuzzPageHeader(f *testing.F) {
 			h.Statistics = format.Statistics{NullCount: h.Statistics.NullCount, MinValue: h.Statistics.MinValue, MaxValue: h.Statistics.MaxValue}
 			known.DataPageHeader = thrift.New(h)
 		}
+		if h, ok := want.DataPageHeaderV2.Get(); ok {
+			h.Statistics = format.Statistics{}
+			known.DataPageHeaderV2 = thrift.New(h)
+		}
 		if h, ok := want.DictionaryPageHeader.Get(); ok {
 			known.DictionaryPageHeader = thrift.New(format.DictionaryPageHeader{NumValues: h.NumValues, Encoding: h.Encoding})
 		}

@@ -5,7 +5,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// ReadPageHeader reads the header that some bytes begin with, as far as pages of version 1 and dictionaries go, and says how many it takes.
+// ReadPageHeader reads the header that some bytes begin with, as far as data pages and dictionaries go, and says how many it takes.
 // Its limits are in these bytes.
 func ReadPageHeader(b []byte) (h format.PageHeader, n int, err error) {
 	r := &compactReader{rest: b}
@@ -22,6 +22,8 @@ func ReadPageHeader(b []byte) (h format.PageHeader, n int, err error) {
 			h.DataPageHeader = thrift.New(r.dataPage(t))
 		case 7: // dictionary_page_header
 			h.DictionaryPageHeader = thrift.New(r.dictionaryPage(t))
+		case 8: // data_page_header_v2
+			h.DataPageHeaderV2 = thrift.New(r.dataPageV2(t))
 		default:
 			r.skip(t)
 		}
@@ -52,6 +54,35 @@ func (r *compactReader) dataPage(t byte) format.DataPageHeader {
 		}
 	})
 	if h.NumValues < 0 || h.Encoding < 0 || h.DefinitionLevelEncoding < 0 || h.RepetitionLevelEncoding < 0 {
+		r.fail()
+	}
+	return h
+}
+
+// dataPageV2 reads a DataPageHeaderV2, without its statistics.
+func (r *compactReader) dataPageV2(t byte) format.DataPageHeaderV2 {
+	h := format.DataPageHeaderV2{NumValues: -1, NumNulls: -1, NumRows: -1, Encoding: -1, DefinitionLevelsByteLength: -1, RepetitionLevelsByteLength: -1}
+	r.structure(t, func(id int, t byte) {
+		switch id {
+		case 1: // num_values
+			h.NumValues = r.integer(t)
+		case 2: // num_nulls
+			h.NumNulls = r.integer(t)
+		case 3: // num_rows
+			h.NumRows = r.integer(t)
+		case 4: // encoding
+			h.Encoding = format.Encoding(r.integer(t))
+		case 5: // definition_levels_byte_length
+			h.DefinitionLevelsByteLength = r.integer(t)
+		case 6: // repetition_levels_byte_length
+			h.RepetitionLevelsByteLength = r.integer(t)
+		case 7: // is_compressed
+			h.IsCompressed = thrift.New(r.truth(t))
+		default:
+			r.skip(t)
+		}
+	})
+	if h.NumValues < 0 || h.NumNulls < 0 || h.NumRows < 0 || h.Encoding < 0 || h.DefinitionLevelsByteLength < 0 || h.RepetitionLevelsByteLength < 0 {
 		r.fail()
 	}
 	return h

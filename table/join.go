@@ -107,6 +107,9 @@ func (e *encoder) joinChunk(at int, c *sourceChunk, rows sourceRows) error {
 
 // joinWhole appends a page as it is compressed, if it may.
 func (e *encoder) joinWhole(at int, c *sourceChunk, p *sourcePage) (bool, error) {
+	if p.header.Type != format.DataPage {
+		return false, nil
+	}
 	k := e.chunks[at]
 	if err := e.endFullPage(k); err != nil {
 		return false, err

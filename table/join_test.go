@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -137,11 +138,12 @@ func textsOfFile(t testing.TB, body []byte, s *schema.Type) []string {
 // TestPagesOfOthersAreJoinedWhereTheirLevelsMeanTheSame looks at files of the forms that writers have for lists, maps and structs.
 func TestPagesOfOthersAreJoinedWhereTheirLevelsMeanTheSame(t *testing.T) {
 	text, number := parquet.String(), parquet.Int(32)
+	others := parquet.Group{"before": parquet.Optional(number), "behind": parquet.Optional(text)}
 	list := func(of parquet.Group) parquet.Node { return parquet.Optional(annotatedList{of}) }
 	for name, tc := range map[string]struct {
-		ddl   string
-		node  parquet.Node
-		joins bool
+		ddl     string
+		node    parquet.Node
+		byPages bool
 	}{
 		"list of elements":             {"c:array<string>", parquet.Optional(parquet.List(parquet.Optional(text))), true},
 		"list of other names":          {"c:array<string>", list(parquet.Group{"bag": parquet.Repeated(parquet.Group{"l": parquet.Optional(text)})}), true},
@@ -174,22 +176,28 @@ func TestPagesOfOthersAreJoinedWhereTheirLevelsMeanTheSame(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(5, 1))
-			s := parseSchema(t, tc.ddl)
+			s := parseSchema(t, "before:int,"+tc.ddl+",behind:string")
 			l, err := newLayout(s, nil, engineName, codec{})
 			if err != nil {
 				t.Fatal(err)
 			}
+			columns := maps.Clone(others)
+			columns["c"] = tc.node
 			var sources []sourceOf
-			for range 3 {
-				sources = append(sources, sourceOf{writtenByOthers(t, r, parquet.Group{"c": tc.node, "other": number}, 400), randomVector(r, 400)})
+			for i := range 4 {
+				sources = append(sources, sourceOf{writtenByOthers(t, r, columns, 400, 1+i%2), randomVector(r, 400)})
 			}
 			f, err := new(sourceOpener).open(l, place{}, memObject{bytes.NewReader(sources[0].body)})
-			if err != nil || f.joins != tc.joins {
-				t.Fatalf("pages are joined: %v, %v", f.joins, err)
+			if err != nil || !f.joins || tc.byPages != (len(f.byRow)+len(f.absent) == 0) {
+				t.Fatalf("pages are joined but of %d columns, %d are absent: %v", len(f.byRow), len(f.absent), err)
 			}
-			if f.joins {
-				compareJoined(t, l, s, sources...)
+			if _, _, err := joinedOf(t, l, s, true, sources...); err != nil {
+				if _, _, joined := joinedOf(t, l, s, false, sources...); joined == nil {
+					t.Fatalf("joined are pages of what is refused by rows: %v", err)
+				}
+				return
 			}
+			compareJoined(t, l, s, sources...)
 		})
 	}
 }
@@ -199,11 +207,11 @@ type annotatedList struct{ parquet.Group }
 
 func (annotatedList) Type() parquet.Type { return parquet.List(parquet.String()).Type() }
 
-// writtenByOthers is a file of random rows in small pages.
-func writtenByOthers(t *testing.T, r *rand.Rand, columns parquet.Group, rows int) []byte {
+// writtenByOthers is a file of random rows in small pages of a version.
+func writtenByOthers(t testing.TB, r *rand.Rand, columns parquet.Group, rows, version int) []byte {
 	t.Helper()
 	var body bytes.Buffer
-	w := parquet.NewWriter(&body, parquet.NewSchema("foreign", columns), parquet.PageBufferSize(500), parquet.DataPageVersion(1), parquet.MaxRowsPerRowGroup(250))
+	w := parquet.NewWriter(&body, parquet.NewSchema("foreign", columns), parquet.PageBufferSize(500), parquet.DataPageVersion(version), parquet.Compression(&parquet.Snappy), parquet.MaxRowsPerRowGroup(250))
 	for range rows {
 		if _, err := w.WriteRows([]parquet.Row{stripedRow(r, columns)}); err != nil {
 			t.Fatal(err)
@@ -251,6 +259,8 @@ func stripedRow(r *rand.Rand, columns parquet.Group) (row parquet.Row) {
 		switch {
 		case there && n.Type().Kind() == parquet.Int32:
 			v = parquet.Int32Value(r.Int32N(256) - 128)
+		case there && n.Type().Kind() == parquet.Int64:
+			v = parquet.Int64Value(r.Int64())
 		case there:
 			v = parquet.ByteArrayValue([]byte(randomHex(r)[:1+r.IntN(3)]))
 		}
@@ -398,6 +408,8 @@ func FuzzJoinedPages(f *testing.F) {
 		before := parseSchema(f, "a:int,s:struct<x:timestamp,y:string>,d:decimal(9,1),n:byte") // columns were widened and added since
 		f.Add(writtenFile(f, before, properties, randomRecord(r, before, 20)))
 	}
+	second := parquet.Group{"a": parquet.Optional(parquet.Int(64)), "l": parquet.Optional(parquet.List(parquet.Optional(parquet.Int(32))))}
+	f.Add(writtenByOthers(f, r, second, 20, 2))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		source := sourceOf{body, deletionVector{0b1010_0110, 0, 0, 0}}
 		got, _, err := joinedOf(t, l, s, false, source)

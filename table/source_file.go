@@ -20,7 +20,7 @@ const engineName = "sluice"
 const wholeBytes = 8 << 20
 
 // sourceFile is a data file that is rewritten. The pages of a column can become those of another file if each of its leaves is there as the layout has it,
-// in pages of version 1 whose encodings are known here. Not safe for concurrent use.
+// in pages whose encodings are known here. Not safe for concurrent use.
 type sourceFile struct {
 	place  place
 	object io.ReaderAt
@@ -132,7 +132,7 @@ const plainDictionary = format.Encoding(2)
 
 // Kinds of pages, and their encodings, that can be taken over.
 const (
-	pagesTakenOver     = 1<<format.DataPage | 1<<format.DictionaryPage
+	pagesTakenOver     = 1<<format.DataPage | 1<<format.DataPageV2 | 1<<format.DictionaryPage
 	encodingsTakenOver = 1<<format.Plain | 1<<plainDictionary | 1<<format.RLEDictionary | 1<<format.DeltaBinaryPacked | 1<<format.DeltaLengthByteArray
 )
 
@@ -187,7 +187,10 @@ type sourcePage struct {
 	header format.PageHeader
 	data   format.DataPageHeader
 	whole  []byte // header and body
-	body   []byte // compressed
+	body   []byte // compressed; of a page of version 2 its values
+
+	rep, def []byte // levels of a page of version 2
+	plain    bool   // its values are not compressed, whatever the chunk's codec is
 }
 
 // levels is how many values the page has, absent ones included.
@@ -215,7 +218,7 @@ func (c *sourceChunk) each(fn func(*sourcePage) error) error {
 			if err := c.pages.setDictionary(c.leaf, body, int(dictionary.NumValues)); err != nil {
 				return err
 			}
-		case format.DataPage:
+		case format.DataPage, format.DataPageV2:
 			if left -= int64(p.data.NumValues); p.data.NumValues <= 0 || left < 0 {
 				return errDamaged
 			}
@@ -223,7 +226,7 @@ func (c *sourceChunk) each(fn func(*sourcePage) error) error {
 				return err
 			}
 		default:
-			return fmt.Errorf("a page of type %s among those of version 1: %w", p.header.Type, errDamaged)
+			return fmt.Errorf("a page of type %s: %w", p.header.Type, errDamaged)
 		}
 	}
 	return nil
@@ -241,17 +244,50 @@ func readPage(b []byte) (*sourcePage, error) {
 		return nil, errDamaged
 	}
 	p.whole, p.body = b[:n+size], b[n:n+size]
-	if p.header.Type == format.DataPage {
+	switch p.header.Type {
+	case format.DataPage:
 		var ok bool
 		if p.data, ok = p.header.DataPageHeader.Get(); !ok {
 			return nil, errDamaged
 		}
+	case format.DataPageV2:
+		return p, p.cutLevels()
 	}
 	return p, nil
 }
 
+// cutLevels takes the levels off a page of version 2, which lie in front of the values and are not compressed ("Data Pages").
+func (p *sourcePage) cutLevels() error {
+	h, ok := p.header.DataPageHeaderV2.Get()
+	rep, def := int(h.RepetitionLevelsByteLength), int(h.DefinitionLevelsByteLength)
+	if !ok || rep+def > len(p.body) || rep+def > int(p.header.UncompressedPageSize) {
+		return errDamaged
+	}
+	p.data = format.DataPageHeader{NumValues: h.NumValues, Encoding: h.Encoding, DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE}
+	p.rep, p.def, p.body = p.body[:rep], p.body[rep:rep+def], p.body[rep+def:]
+	p.header.UncompressedPageSize -= int32(rep + def)
+	compressed, said := h.IsCompressed.Get()
+	p.plain = said && !compressed || len(p.body) == 0
+	return nil
+}
+
+// withLevels is a page of version 2 as one of version 1 is, when its values have been decompressed: levels are behind their length.
+func (p *sourcePage) withLevels(l *leaf, values []byte) (body []byte) {
+	if l.maxRep > 0 {
+		body = withLength(body, func(b []byte) []byte { return append(b, p.rep...) })
+	}
+	if l.maxDef > 0 {
+		body = withLength(body, func(b []byte) []byte { return append(b, p.def...) })
+	}
+	return append(body, values...)
+}
+
 func (c *sourceChunk) decompress(p *sourcePage) ([]byte, error) {
-	body, err := parquetfile.Decompress(c.pages.body, p.body, c.codec, int(p.header.UncompressedPageSize))
+	codec := c.codec
+	if p.plain {
+		codec = format.Uncompressed
+	}
+	body, err := parquetfile.Decompress(c.pages.body, p.body, codec, int(p.header.UncompressedPageSize))
 	if err != nil {
 		return nil, err
 	}
@@ -267,6 +303,9 @@ func (c *sourceChunk) decode(p *sourcePage) (*decodedPage, error) {
 	}
 	if p.data.DefinitionLevelEncoding != format.RLE && c.leaf.maxDef > 0 || p.data.RepetitionLevelEncoding != format.RLE && c.leaf.maxRep > 0 {
 		return nil, errors.New("its levels are BIT_PACKED, which no writer has done for years; have the engine that wrote the file rewrite it")
+	}
+	if p.header.Type == format.DataPageV2 {
+		body = p.withLevels(c.leaf, body)
 	}
 	return c.pages.decode(c.leaf, body, p.levels(), p.data.Encoding)
 }
