@@ -100,7 +100,8 @@ fuzz: ## run each fuzz target on FUZZTIME inputs (3000x), or for a time (1h)
 	@grep -rho --include='*_test.go' '^func Fuzz[A-Za-z0-9_]*' . >/dev/null || { echo "no fuzz targets"; exit 1; }
 	@set -e; cache=$$($(GO) env GOCACHE)/fuzz; for package in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n 1 dirname | sort -u); do \
 		program=$(CURDIR)/.cache/fuzz/$$package.test; \
-		mkdir -p $$(dirname $$program); $(GO) test -fuzz . -c -o $$program $$package; \
+		mkdir -p $$(dirname $$program); \
+		$(GO) test -fuzz . -c -o $$program $$package; \
 		for target in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p' $$package/*_test.go); do \
 			echo "fuzz $$package $$target $(FUZZTIME)"; \
 			(cd $$package && $$program -test.run '^$$' -test.fuzz "^$$target\$$" -test.fuzztime $(FUZZTIME) -test.fuzzcachedir $$cache/$$package/$$target); \

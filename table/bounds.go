@@ -219,7 +219,7 @@ func key(v []byte) uint64 {
 
 // take takes in a value, which it copies if it has to. Most begin as both bounds do, and are between them soon after.
 func (s *stringBounds) take(v []byte) {
-	if s.some && len(v) >= s.shared && (s.shared == 0 || string(v[:s.shared]) == string(s.min[:s.shared])) {
+	if s.some && len(v) >= s.shared && (s.shared == 0 || string(v[:s.shared]) == string(s.min[:s.shared])) { // of nothing it would be a call as well
 		if k := key(v[s.shared:]); s.minKey < k && k < s.maxKey {
 			return
 		}

@@ -122,7 +122,9 @@ func (f fileColumns) takenOver(l *layout, groups []parquetfile.Group) fileColumn
 			continue
 		}
 		f.leaves, f.byRow = slices.Clone(f.leaves), append(slices.Clip(f.byRow), c)
-		copy(f.leaves[c.firstLeaf:c.endLeaf], appendTimes(nil, noPages, len(leaves)))
+		for leaf := c.firstLeaf; leaf < c.endLeaf; leaf++ {
+			f.leaves[leaf] = noPages
+		}
 	}
 	return f
 }

@@ -46,9 +46,9 @@ type Report struct {
 }
 
 // FaultsError says that a table is not whole.
-type FaultsError struct{ Faults int }
+type FaultsError struct{}
 
-func (e *FaultsError) Error() string {
+func (*FaultsError) Error() string {
 	return "it is not whole; restore what is damaged from a copy, or have what is missing removed from the table"
 }
 
@@ -57,7 +57,7 @@ func (r *Report) Err() error {
 	if len(r.Faults) == 0 {
 		return nil
 	}
-	return &FaultsError{len(r.Faults)}
+	return &FaultsError{}
 }
 
 // Check looks at the table in a store. Errors are commitlog.ErrNoTable (wrapped), a *commitlog.UnsupportedError, or the

@@ -1,4 +1,4 @@
-// Package checkout tells tests where the repository lies that they run in, installs the Go programs that they start, and finds ports for these.
+// Package checkout tells tests and the benchmark where the repository lies that they run in, installs the Go programs that they start, and finds ports for these.
 //
 // Test tools have what they need below its root, in .cache, and read scripts from its testdata.
 //

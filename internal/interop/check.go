@@ -53,13 +53,23 @@ func Check(tb testing.TB, tables ...Table) {
 // it.
 func CheckOnDemand(tb testing.TB, engine string, tables ...Table) {
 	tb.Helper()
-	if OnDemand(engine) {
+	if onDemand(engine) {
 		check(tb, Readers(tb, engine), []string{engine}, tables)
 	}
 }
 
-// OnDemand says whether SLUICE_READERS in the environment names an engine.
-func OnDemand(engine string) bool {
+// ReadersOnDemand is Readers for a test that has nothing to do without an engine that is large. It skips where SLUICE_READERS does not name
+// it: such a test takes minutes, and some of these engines a gigabyte to install.
+func ReadersOnDemand(tb testing.TB, engine string) *Venv {
+	tb.Helper()
+	if !onDemand(engine) {
+		tb.Skipf("%s takes minutes: it is asked with SLUICE_READERS=%s", engine, engine)
+	}
+	return Readers(tb, engine)
+}
+
+// onDemand says whether SLUICE_READERS in the environment names an engine.
+func onDemand(engine string) bool {
 	return slices.Contains(strings.Fields(os.Getenv("SLUICE_READERS")), engine)
 }
 

@@ -20,10 +20,7 @@ import (
 // TestSparkAndSluiceKeepAClusteredTableByTurns has each append to a clustered table, put it in order, and change what it is clustered by.
 // Both know the same columns after each step, and all readers the same rows at each version.
 func TestSparkAndSluiceKeepAClusteredTableByTurns(t *testing.T) {
-	if !OnDemand("spark") {
-		t.Skip("Spark takes minutes: it is asked with SLUICE_READERS=spark")
-	}
-	readers := Readers(t, "spark")
+	readers := ReadersOnDemand(t, "spark")
 	s := &shared{t: t, folder: t.TempDir(), last: -1, versions: map[int64]Content{}}
 	s.store = tabletest.Local(t, s.folder)
 	s.spark = readers.Writer(t, "spark", s.folder)

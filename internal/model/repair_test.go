@@ -3,7 +3,6 @@ package model
 import (
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -44,7 +43,7 @@ func (s *step) repair() error {
 	s.settle()
 	s.lost = nil
 	switch {
-	case again != nil && strings.Contains(again.Error(), appendOnly): // it is not to lose rows
+	case again != nil && s.keepsRows(again):
 		s.excused = true
 		found()
 		return again

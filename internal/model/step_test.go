@@ -143,7 +143,12 @@ func (s *step) excuses(err error) bool {
 	case s.lost != nil && (errors.Is(err, storage.ErrNotExist) || errors.As(err, new(*table.MissingError))):
 		return s.inner
 	}
-	return strings.Contains(err.Error(), appendOnly)
+	return s.keepsRows(err)
+}
+
+// keepsRows says whether an error is that of a table that takes appends alone, or has been such a table, which a handle may still have in mind.
+func (w *world) keepsRows(err error) bool {
+	return strings.Contains(err.Error(), appendOnly) && slices.ContainsFunc(w.versions, func(v version) bool { return v.appendsOnly })
 }
 
 // altered says whether the table has ever had another schema than now, which a handle may still have in mind.

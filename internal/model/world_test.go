@@ -45,11 +45,12 @@ type world struct {
 
 // version is what the model knows of a version of the table.
 type version struct {
-	rows       rows
-	files      map[string]bool // their paths in the log
-	schema     string          // as the log has it
-	clustering string          // the columns, with commas
-	until      time.Time       // when the next one came; zero for the newest
+	rows        rows
+	files       map[string]bool // their paths in the log
+	schema      string          // as the log has it
+	clustering  string          // the columns, with commas
+	appendsOnly bool            // it takes no removals of rows
+	until       time.Time       // when the next one came; zero for the newest
 }
 
 // handle is what a process holds of the table.
@@ -234,6 +235,7 @@ func (w *world) follow(c *commitlog.Commit) (next version, err error) {
 	}
 	if c.Metadata != nil {
 		next.schema = c.Metadata.SchemaString
+		next.appendsOnly = c.Metadata.Configuration[appendOnly] == "true"
 	}
 	for _, txn := range c.Txns {
 		if before, has := w.batches[txn.AppID]; has && txn.Version <= before {

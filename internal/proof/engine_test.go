@@ -27,10 +27,7 @@ func TestDeltaRSAtWorkBesideIngestionAndCompactionLosesAndDoublesNothing(t *test
 // TestSparkAtWorkBesideIngestionAndCompactionLosesAndDoublesNothing is for where SLUICE_READERS has spark: it takes minutes. The
 // table is partitioned, since Spark reads all of one that is not to delete of it, and fails with each append meanwhile.
 func TestSparkAtWorkBesideIngestionAndCompactionLosesAndDoublesNothing(t *testing.T) {
-	if !interop.OnDemand("spark") {
-		t.Skip("Spark takes minutes: it is asked with SLUICE_READERS=spark")
-	}
-	readers := interop.Readers(t, "spark")
+	readers := interop.ReadersOnDemand(t, "spark")
 	changes := []string{"append", "merge", "delete", "optimize", "append", "add-column", "checkpoint", "delete"}
 	for _, vectors := range []string{"false", "true"} {
 		t.Run("deletion vectors "+vectors, func(t *testing.T) {

@@ -93,7 +93,7 @@ func removeEmpty(folder string) error {
 		err = os.Remove(filepath.Join(folder, lockName))
 	}
 	for i := len(folders) - 1; i >= 0 && err == nil; i-- {
-		if err = syscall.Rmdir(folders[i]); errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, fs.ErrExist) {
+		if err = os.Remove(folders[i]); errors.Is(err, fs.ErrExist) { // there is something in it
 			err = nil
 		}
 	}
