@@ -63,11 +63,13 @@ func (b *bench) compacting(name string, g given, rows int64, command func(table 
 }
 
 // besideCompaction is an ingestion on the first core, and meanwhile its table is compacted on the second, over and over.
-func (b *bench) besideCompaction(name string, w work) contender {
+func (b *bench) besideCompaction(name string, w work, flags ...string) contender {
 	run := func(ctx context.Context, out string) (sample, error) {
 		meanwhile, stop := context.WithCancel(ctx)
 		compacted := make(chan error, 1)
-		go func() { compacted <- b.compactUntil(meanwhile, filepath.Join(out, "table")) }()
+		go func() {
+			compacted <- b.compactUntil(meanwhile, append(b.compact(filepath.Join(out, "table")), flags...))
+		}()
 		s, _, err := b.runSluice(ctx, w, out, "--log-level", "warn")
 		stop()
 		return s, errors.Join(err, <-compacted)
@@ -75,10 +77,10 @@ func (b *bench) besideCompaction(name string, w work) contender {
 	return contender{name: name, disk: true, run: run}
 }
 
-// compactUntil compacts a table until the context ends. An error is a compaction's that failed before.
-func (b *bench) compactUntil(ctx context.Context, table string) error {
+// compactUntil runs a compaction again and again until the context ends. An error is a compaction's that failed before.
+func (b *bench) compactUntil(ctx context.Context, compact []string) error {
 	for {
-		_, _, err := runProcess(ctx, pinnedTo("1", b.compact(table)...))
+		_, _, err := runProcess(ctx, pinnedTo("1", compact...))
 		switch {
 		case ctx.Err() != nil:
 			return nil
@@ -175,5 +177,8 @@ func (b *bench) besideOwnCompaction(files int64, w work) row {
 func (b *bench) ingestion(files int64, w work) row {
 	own := b.ownFiles(files)
 	alone, beside := b.sluice("Sluice, no compaction", w), b.besideCompaction("Sluice, sluice compact on the second core", w)
-	return pair("ingestion beside compaction", eventColumns, b.onto(own, alone), b.onto(own, beside)).meaning("of the ingestion, which has the first core")
+	hurried := b.besideCompaction("the same, sluice compact --hurry", w, "--hurry")
+	return row{
+		name: "ingestion beside compaction", columns: eventColumns, contenders: []contender{b.onto(own, alone), b.onto(own, beside), b.onto(own, hurried)},
+	}.meaning("of the ingestion, which has the first core")
 }

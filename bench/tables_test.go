@@ -52,12 +52,12 @@ func TestInputThatWasNotFinishedIsMadeAgain(t *testing.T) {
 
 func TestCompactionThatFailsIsToldAndOneThatIsStoppedIsNot(t *testing.T) {
 	b := &bench{settings: settings{program: "/bin/false"}}
-	if err := b.compactUntil(t.Context(), "t"); err == nil {
+	if err := b.compactUntil(t.Context(), b.compact("t")); err == nil {
 		t.Error("a failure is not told")
 	}
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
-	if err := b.compactUntil(stopped, "t"); err != nil {
+	if err := b.compactUntil(stopped, b.compact("t")); err != nil {
 		t.Error(err)
 	}
 }

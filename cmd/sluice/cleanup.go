@@ -44,13 +44,15 @@ and so do all behind it, unless the pipeline is to be forgotten.`,
 		},
 	}
 	out.flag(cmd)
+	a.hurryFlag(cmd)
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "list what would be deleted, and do nothing")
 	cmd.Flags().StringArrayVar(&forget, "forget", nil, "name of a pipeline that will not run again, so that its newest commit need not stay; may be repeated")
 	return cmd
 }
 
 func (a *app) cleanup(ctx context.Context, store storage.Store, path string, forget []string, dry bool) (*cleanupView, error) {
-	plan, err := commitlog.New(store).PlanCleanup(ctx, commitlog.CleanupOptions{Now: time.Now(), Needs: func(app, userMetadata string) bool {
+	began, log := time.Now(), commitlog.New(store)
+	plan, err := log.PlanCleanup(ctx, commitlog.CleanupOptions{Now: time.Now(), Needs: func(app, userMetadata string) bool {
 		return !slices.Contains(forget, app) && pipeline.NeedsCommit(app, userMetadata)
 	}})
 	if err != nil {
@@ -65,8 +67,10 @@ func (a *app) cleanup(ctx context.Context, store storage.Store, path string, for
 	} else {
 		line := newProgressLine(a.stderr)
 		defer line.clear()
+		rests := a.rests(log, log.Head().Version, began)
 		v.cleaned, err = plan.Run(ctx, func(done commitlog.Cleaned) {
 			line.show(fmt.Sprintf("%s commits deleted", number(done[commitlog.CommitFile].Files)))
+			rests.rest(ctx)
 		})
 	}
 	v.Damaged = append([]string{}, plan.Damaged...)

@@ -50,6 +50,7 @@ func (a *app) compactCommand() *cobra.Command {
 	cmd.Flags().DurationVar(&minAge, "min-age", 5*time.Minute, "leave alone what was written more recently")
 	cmd.Flags().Int64Var(&maxBytes, "max-bytes", 0, "end with the group that reaches so many bytes; 0: no end")
 	order.flags(cmd)
+	a.hurryFlag(cmd)
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "show what would be rewritten, and do nothing")
 	return cmd
 }
@@ -80,6 +81,7 @@ func openToChange(ctx context.Context, path string, dry bool) (storage.Store, er
 }
 
 func (c *compacting) run(ctx context.Context, store storage.Store, path, where string) error {
+	began := time.Now()
 	c.table.EngineVersion = version
 	t := table.New(store, c.table)
 	s, err := t.Snapshot(ctx, table.Newest)
@@ -119,14 +121,22 @@ func (c *compacting) run(ctx context.Context, store storage.Store, path, where s
 	}
 	line := c.app.progress()
 	defer line.clear()
+	rests := c.app.rests(t.Log(), s.Version(), began)
+	defer func() { c.view.Rested = rests.seconds() }()
 	return compaction.Run(ctx, s, plan, compaction.Events{
 		Progress: func(group int, bytes int64) {
 			line.show(fmt.Sprintf("group %d of %d  %s of %s", group+1, len(plan.Groups), size(bytes), size(total)))
+			rests.rest(ctx)
 		},
 		Written: func(group int, rows int64) {
 			line.show(fmt.Sprintf("group %d of %d  %d rows in order", group+1, len(plan.Groups), rows))
+			rests.rest(ctx)
 		},
-		Done: c.done,
+		Done: func(d compaction.Done) {
+			c.done(d)
+			rests.committed(d.Committed.Version)
+			rests.rest(ctx)
+		},
 	})
 }
 
@@ -149,6 +159,7 @@ type compactView struct {
 	Young     int         `json:"young_files"`
 	Foreign   int         `json:"foreign_files,omitempty"` // that another implementation has clustered
 	Groups    []groupView `json:"groups"`
+	Rested    float64     `json:"rested_seconds"` // since others committed meanwhile
 }
 
 type groupView struct {
@@ -188,6 +199,9 @@ func (v *compactView) print(w io.Writer) {
 		default:
 			row(w, partition, g.Files, size(g.Bytes))
 		}
+	}
+	if v.Rested > 0 {
+		fmt.Fprintf(w, "Rested for %.1f s, since others committed to the table meanwhile (--hurry).\n", v.Rested)
 	}
 	if v.Young > 0 {
 		fmt.Fprintf(w, "%d small files are too young, and were left alone (--min-age).\n", v.Young)

@@ -46,6 +46,7 @@ type app struct {
 	logFormat      string
 	logLevel       string
 	lead           string // of progress, where several tables are worked on
+	hurry          bool   // maintenance does not rest
 }
 
 // progress is the line that shows how far a verb is.

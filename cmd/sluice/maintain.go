@@ -63,6 +63,7 @@ said, and all else is done; then the exit code is that of the failure.`,
 	cmd.Flags().StringSliceVar(&skip, "skip", nil, "leave out some of "+strings.Join(works, ","))
 	cmd.Flags().DurationVar(&m.minAge, "min-age", 5*time.Minute, "have compact leave alone what was written more recently")
 	cmd.Flags().BoolVar(&m.lite, "lite", false, "have vacuum delete only what commits in the log tell to have been removed, and not list the folder")
+	a.hurryFlag(cmd)
 	cmd.Flags().BoolVar(&m.dry, "dry-run", false, "show what would be done, and do nothing")
 	return cmd
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sluicedata/sluice/commitlog"
 	"github.com/sluicedata/sluice/compaction/vacuum"
 	"github.com/sluicedata/sluice/pipeline"
 	"github.com/sluicedata/sluice/storage"
@@ -49,11 +50,13 @@ delta.deletedFileRetentionDuration, 7 days by default.`,
 	cmd.Flags().DurationVar(&options.Retention, "retention", 0, "for how long files stay after they were removed or written; the table's own by default")
 	cmd.Flags().BoolVar(&options.Lite, "lite", false, "delete only what commits in the log tell to have been removed, and do not list the folder")
 	cmd.Flags().BoolVar(&options.EvenIfInUse, "even-if-in-use", false, "allow a retention shorter than the table's: readers, and writers of other engines, may lose files under their hands")
+	a.hurryFlag(cmd)
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "list what would be deleted, and do nothing")
 	return cmd
 }
 
 func (a *app) vacuum(ctx context.Context, store storage.Store, path string, o vacuum.Options, dry bool) (*vacuumView, error) {
+	began := time.Now()
 	plan, err := vacuum.NewPlan(ctx, store, o)
 	if err != nil {
 		var short *vacuum.RetentionError
@@ -72,14 +75,14 @@ func (a *app) vacuum(ctx context.Context, store storage.Store, path string, o va
 			return nil
 		})
 	} else {
-		err = a.delete(ctx, store, plan, v)
+		err = a.delete(ctx, store, plan, v, a.rests(commitlog.New(store), plan.Version, began))
 	}
 	v.Version = plan.Version
 	v.Removed, v.Orphans, v.Young, v.InWork = countView(v.found.Removed), countView(v.found.Orphans), countView(v.found.Young), countView(v.found.InWork)
 	return v, err
 }
 
-func (a *app) delete(ctx context.Context, store storage.Store, plan *vacuum.Plan, v *vacuumView) error {
+func (a *app) delete(ctx context.Context, store storage.Store, plan *vacuum.Plan, v *vacuumView, rests *rests) error {
 	var err error
 	if v.Swept, err = table.New(store, table.Options{}).Sweep(ctx); err != nil {
 		return err
@@ -88,6 +91,7 @@ func (a *app) delete(ctx context.Context, store storage.Store, plan *vacuum.Plan
 	defer line.clear()
 	found, err := plan.Run(ctx, func(f *vacuum.Found) {
 		line.show(fmt.Sprintf("%s files deleted  %s", number(f.Removed.Files+f.Orphans.Files), size(f.Removed.Bytes+f.Orphans.Bytes)))
+		rests.rest(ctx)
 	})
 	v.found = *found
 	return err

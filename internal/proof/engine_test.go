@@ -168,7 +168,7 @@ func (s *site) compact(t *testing.T) func() error {
 	t.Helper()
 	sluice := binary(t, "sluice")
 	return func() error {
-		if out, err := exec.Command(sluice, "compact", s.table, "--min-age", "0s").CombinedOutput(); err != nil {
+		if out, err := exec.Command(sluice, "compact", s.table, "--min-age", "0s", "--hurry").CombinedOutput(); err != nil {
 			return fmt.Errorf("compact: %w\n%s", err, out)
 		}
 		return nil
