@@ -9,6 +9,9 @@ import (
 // restShare is by how much longer than it has worked maintenance rests while a batch is in flight: it takes a twentieth of a core.
 const restShare = 19
 
+// longestRest is how long it rests at most, also when the process was stopped meanwhile and the work seems to have taken hours.
+const longestRest = 5 * time.Minute
+
 // Beside is what maintenance knows of the run that it goes on beside. Safe for concurrent use.
 type Beside struct {
 	chores *chores
@@ -34,7 +37,7 @@ func (b *Beside) Rest(ctx context.Context, worked time.Duration) error {
 	b.mu.Lock()
 	idle := b.idle
 	b.mu.Unlock()
-	end := time.NewTimer(worked * restShare)
+	end := time.NewTimer(min(worked*restShare, longestRest))
 	defer end.Stop()
 	select {
 	case <-idle:

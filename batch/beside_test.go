@@ -13,14 +13,16 @@ func TestMaintenanceRestsWhileTheRunWorks(t *testing.T) {
 	for name, c := range map[string]struct {
 		meanwhile func(b *Beside, stop func()) // ten seconds later
 		waiting   bool
+		worked    time.Duration
 		rests     time.Duration
 		err       error
 	}{
-		"a batch is in flight":          {nil, false, restShare * worked, nil},
-		"the run waits":                 {nil, true, 0, nil},
-		"it begins to wait":             {func(b *Beside, _ func()) { b.waits() }, false, 10 * time.Second, nil},
-		"another batch follows at once": {func(b *Beside, _ func()) { b.caughtUp(true); b.works() }, false, restShare * worked, nil},
-		"it is stopped":                 {func(_ *Beside, stop func()) { stop() }, false, 10 * time.Second, context.Canceled},
+		"a batch is in flight":           {nil, false, worked, restShare * worked, nil},
+		"the run waits":                  {nil, true, worked, 0, nil},
+		"it begins to wait":              {func(b *Beside, _ func()) { b.waits() }, false, worked, 10 * time.Second, nil},
+		"another batch follows at once":  {func(b *Beside, _ func()) { b.caughtUp(true); b.works() }, false, worked, restShare * worked, nil},
+		"it is stopped":                  {func(_ *Beside, stop func()) { stop() }, false, worked, 10 * time.Second, context.Canceled},
+		"it seems to have taken an hour": {nil, false, time.Hour, longestRest, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -34,7 +36,7 @@ func TestMaintenanceRestsWhileTheRunWorks(t *testing.T) {
 					time.AfterFunc(10*time.Second, func() { c.meanwhile(b, stop) })
 				}
 				began := time.Now()
-				err := b.Rest(ctx, worked)
+				err := b.Rest(ctx, c.worked)
 				if rested := time.Since(began); rested != c.rests || !errors.Is(err, c.err) {
 					t.Errorf("it rested for %v, want %v: %v", rested, c.rests, err)
 				}

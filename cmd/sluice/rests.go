@@ -12,6 +12,8 @@ import (
 const (
 	// restShare is by how much longer than it has worked maintenance rests while others commit: it takes a quarter of the time.
 	restShare = 3
+	// longestRest is how long it rests at most, also when it was stopped meanwhile and seems to have worked for hours.
+	longestRest = 30 * time.Second
 	// othersFor is for how long others count as at work behind their newest commit.
 	othersFor = 10 * time.Second
 	// lookAgain is how often at most it is looked for commits.
@@ -55,7 +57,7 @@ func (r *rests) rest(ctx context.Context) {
 	}
 	if now.Sub(r.others) < othersFor {
 		select {
-		case <-time.After(restShare * now.Sub(r.since)):
+		case <-time.After(min(restShare*now.Sub(r.since), longestRest)):
 		case <-ctx.Done():
 		}
 		r.taken += time.Since(now)

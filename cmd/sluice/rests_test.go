@@ -45,7 +45,9 @@ func TestMaintenanceRestsWhileOthersCommit(t *testing.T) {
 		r.committed(commit())
 		works("it commits behind another", time.Second, restShare*time.Second)
 		works("short work", lookAgain/10, restShare*lookAgain/10)
-		if got, want := r.seconds(), (3*time.Second+lookAgain/10).Seconds()*restShare; got != want {
+		commit()
+		works("it was stopped for an hour", time.Hour, longestRest)
+		if got, want := r.seconds(), (longestRest + restShare*(3*time.Second+lookAgain/10)).Seconds(); got != want {
 			t.Errorf("it has rested for %v s, want %v", got, want)
 		}
 		stop()
