@@ -74,11 +74,13 @@ const (
 	// fewPause is between two looks while too few records wait for more of them.
 	fewPause = 100 * time.Millisecond
 	// runRecords, runBytes and runBlocks bound what is decoded at a stretch into one Arrow record; a share of the decoders'
-	// memory bounds it as well. More is better for the columns' encoders, less for the number of workers at work.
-	runRecords = 8192
-	runBytes   = 4 << 20
-	runShare   = 4
-	runBlocks  = 1024
+	// memory bounds it as well. More is better for the columns' encoders, less for the number of workers at work, and on one core, where
+	// aloneRecords are the bound, for what is encoded while its caches have it still.
+	runRecords   = 8192
+	aloneRecords = 4096
+	runBytes     = 4 << 20
+	runShare     = 4
+	runBlocks    = 1024
 	// runsAhead is how many runs of each of several decoders may wait for the writer, which takes much longer over one that fills a row
 	// group than over the others. The decoders' memory bounds them as well. Of a decoder alone, which has one core with the
 	// writer, one may wait: more would only take memory.

@@ -26,8 +26,9 @@ import (
 // A run's blocks count in the account from take on, and its rows until settle has returned. A block is released as soon as
 // it is decoded, whatever becomes of the runs before; so a source never waits for memory that only its next block would free.
 type workers struct {
-	ahead    *memory.ReadAhead // a job is a run
-	runBytes int64             // of a run's blocks, unless it has only one
+	ahead      *memory.ReadAhead // a job is a run
+	runRecords int               // in a run's blocks, unless it has only one
+	runBytes   int64             // of these blocks, likewise
 
 	next    int  // number of the run after the open one
 	open    *run // that takes blocks; nil: there is none
@@ -67,7 +68,7 @@ var errRejected = errors.New("bad record")
 // take or end, and no later run is settled.
 func decodeBeside(decoders []format.Decoder, account *memory.Account, policy Policy, settle func(*run) error) *workers {
 	w := &workers{
-		ahead: account.ReadAhead(), runBytes: min(runBytes, account.Share()/runShare),
+		ahead: account.ReadAhead(), runRecords: recordsOfARun(len(decoders)), runBytes: min(runBytes, account.Share()/runShare),
 		order: make(chan *run, waitingRuns(len(decoders))), ended: make(chan struct{}), failed: make(chan struct{}),
 	}
 	for _, d := range decoders {
@@ -83,6 +84,14 @@ func decodeBeside(decoders []format.Decoder, account *memory.Account, policy Pol
 	}
 	go w.inOrder(settle)
 	return w
+}
+
+// recordsOfARun is how many records are decoded at a stretch.
+func recordsOfARun(decoders int) int {
+	if decoders == 1 {
+		return aloneRecords
+	}
+	return runRecords
 }
 
 // waitingRuns is how many runs may wait for the writer.
@@ -102,7 +111,7 @@ func (w *workers) take(ctx context.Context, b *source.Block) error {
 		return ctx.Err()
 	default:
 	}
-	if r := w.open; r != nil && (r.records+len(b.Values) > runRecords || r.bytes+b.Bytes > w.runBytes || len(r.blocks) == runBlocks) {
+	if r := w.open; r != nil && (r.records+len(b.Values) > w.runRecords || r.bytes+b.Bytes > w.runBytes || len(r.blocks) == runBlocks) {
 		w.closeRun()
 	}
 	if w.open == nil {

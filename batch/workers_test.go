@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"runtime"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"testing"
@@ -258,6 +259,31 @@ func TestWorkersEndWhenTheContextDoes(t *testing.T) {
 	}
 	if account.Room() != 100 {
 		t.Errorf("there is room for %d bytes", account.Room())
+	}
+}
+
+// TestARunHasNoMoreRecordsThanItsCoresAreGoodFor gives decoders blocks of a thousand records each.
+func TestARunHasNoMoreRecordsThanItsCoresAreGoodFor(t *testing.T) {
+	for workers, want := range map[int]int64{1: 4000, 2: 8000} {
+		decoders := make([]format.Decoder, workers)
+		for i := range decoders {
+			decoders[i] = newNumbers(arrowmemory.DefaultAllocator)
+		}
+		var rows []int64
+		w := decodeBeside(decoders, memory.New(16<<20).Open("decode", 16<<20), Skip, func(r *run) error {
+			rows = append(rows, r.rows.NumRows())
+			return nil
+		})
+		for range 9 {
+			b := &source.Block{Values: slices.Repeat([][]byte{[]byte("1")}, 1000), Positions: make([]int64, 1000), Bytes: 1000}
+			if err := w.take(t.Context(), b); err != nil {
+				t.Fatal(err)
+			}
+			b.Release()
+		}
+		if err := w.end(); err != nil || rows[0] != want || slices.Max(rows) != want {
+			t.Errorf("%d decoders had runs of %d rows, want %d at most: %v", workers, rows, want, err)
+		}
 	}
 }
 
