@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -79,6 +80,9 @@ func decodeBeside(decoders []format.Decoder, account *memory.Account, policy Pol
 				r.decode(d, policy)
 				w.ahead.Settle(r.number, r.held-r.bytes)
 				close(r.done)
+				if len(decoders) == 1 {
+					runtime.Gosched() // to the writer, while the core's caches hold what it is to write
+				}
 			}
 		})
 	}
