@@ -2,6 +2,7 @@ package compaction_test
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -163,10 +164,17 @@ func TestClusteringThatDiesAnywhereChangesNoRow(t *testing.T) {
 func TestOrderThatAClusteredTableCannotHave(t *testing.T) {
 	clusteredTable := snapshot(t, clustered(t, tabletest.Local(t, t.TempDir()), 1, 1, nil))
 	plain := snapshot(t, makeTable(t, tabletest.Local(t, t.TempDir()), 1, 1, nil))
-	if _, err := compaction.NewPlan(t.Context(), clusteredTable, compaction.Options{Order: by(t, "note")}); err == nil || !strings.Contains(err.Error(), "the table is clustered by x, s.y") {
-		t.Errorf("got %v", err)
-	}
-	if _, err := compaction.NewPlan(t.Context(), plain, compaction.Options{Order: compaction.Order{All: true}}); err != compaction.ErrNoOrder {
-		t.Errorf("got %v", err)
+	for _, c := range []struct {
+		of    *table.Snapshot
+		order compaction.Order
+		want  string
+	}{
+		{clusteredTable, by(t, "note"), "the table is clustered by x, s.y"},
+		{plain, compaction.Order{All: true}, "the table is not clustered"},
+	} {
+		_, err := compaction.NewPlan(t.Context(), c.of, compaction.Options{Order: c.order})
+		if !errors.As(err, new(*table.ArgumentError)) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("got %v, want %s", err, c.want)
+		}
 	}
 }

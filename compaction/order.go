@@ -21,9 +21,6 @@ type Order struct {
 	zorder.Settings
 }
 
-// ErrNoOrder says that all files are to be put in order, and nothing says in which.
-var ErrNoOrder = errors.New("put all files in order: the table is not clustered; name columns")
-
 const (
 	// curveName is what tags of files call the curve.
 	curveName = "hilbert"
@@ -51,20 +48,22 @@ func (o *Order) of(s *table.Snapshot) (*ordering, error) {
 	names := o.By
 	switch {
 	case len(clustering) > 0 && len(names) > 0:
-		return nil, fmt.Errorf("order rows by %s: the table is clustered by %s, and is put in that order; leave the columns out, or have it clustered by these",
-			strings.Join(names, ", "), strings.Join(commitlog.DottedPaths(clustering), ", "))
+		return nil, &table.ArgumentError{Err: fmt.Errorf("order rows by %s: the table is clustered by %s, and is put in that order; leave the columns out, or have it clustered by these",
+			strings.Join(names, ", "), strings.Join(commitlog.DottedPaths(clustering), ", "))}
 	case len(clustering) > 0:
 		names = commitlog.DottedPaths(clustering)
 		is.By, is.Clustering = table.SQLNames(clustering), true
 	case len(names) == 0 && o.All:
-		return nil, ErrNoOrder
+		return nil, &table.ArgumentError{Err: errors.New("put all files in order: the table is not clustered; name columns to order rows by")}
 	case len(names) == 0:
 		return nil, nil
 	}
 	if is.settings.Memory == nil {
 		is.settings.Memory = memory.New(ownMemory).Open("sort", ownMemory)
 	}
-	is.columns, err = zorder.NewColumns(s, names)
+	if is.columns, err = zorder.NewColumns(s, names); err != nil && is.Clustering { // nobody asked for these columns
+		err = fmt.Errorf("the table's clustering: %v", err)
+	}
 	return is, err
 }
 

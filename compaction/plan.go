@@ -175,8 +175,8 @@ func (g *Group) trim(large int64) {
 func onlyPartitions(s *table.Snapshot, where *table.Predicate) error {
 	for _, column := range where.Columns() {
 		if !slices.Contains(s.PartitionColumns(), column) {
-			return fmt.Errorf("condition on column %s: the table is not partitioned by it; files are chosen by %s", column,
-				cmp.Or(strings.Join(s.PartitionColumns(), ", "), "nothing, since it has no partitions"))
+			return &table.ArgumentError{Err: fmt.Errorf("condition on column %s: the table is not partitioned by it; files are chosen by %s", column,
+				cmp.Or(strings.Join(s.PartitionColumns(), ", "), "nothing, since it has no partitions"))}
 		}
 	}
 	return nil

@@ -24,12 +24,12 @@ func (r *reader) localPath(v value, example string) (scalar, bool) {
 	if !ok {
 		return s, false
 	}
-	scheme := regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*)://`).FindStringSubmatch(s.text)
+	scheme := schemeOf(s.text)
 	write := "write a local path, such as " + example
 	switch {
-	case scheme != nil && strings.HasPrefix(strings.ToLower(scheme[1]), "s3"):
+	case strings.HasPrefix(scheme, "s3"):
 		r.fault(v, s.shown()+" is not a local file, and only table.path, checkpoint and source.files.path may be s3://bucket/prefix", write)
-	case scheme != nil:
+	case scheme != "":
 		r.fault(v, s.shown()+" is a URL of a kind that this version does not support", write)
 	case s.text == "~" || strings.HasPrefix(s.text, "~/"):
 		r.fault(v, s.shown()+" begins with ~, which is not replaced by a home folder", `write "${HOME}/…"`)
@@ -39,6 +39,11 @@ func (r *reader) localPath(v value, example string) (scalar, bool) {
 		return s, true
 	}
 	return s, false
+}
+
+// schemeOf is what a URL begins with, in small letters; empty for a path that is none.
+func schemeOf(p string) string {
+	return strings.ToLower(strings.TrimSuffix(regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://`).FindString(p), "://"))
 }
 
 // resolve makes a path relative to the file's folder one relative to the process's.

@@ -12,37 +12,40 @@ import (
 	"github.com/sluicedata/sluice/storage/local"
 	"github.com/sluicedata/sluice/storage/retry"
 	"github.com/sluicedata/sluice/storage/s3"
+	"github.com/sluicedata/sluice/table"
 )
 
 // OpenStore returns the store at a local path or an s3:// URL, for commands that are not told by a pipeline file how to
 // reach S3: the environment says so. It does no I/O.
 func OpenStore(path, version string) (storage.Store, error) {
-	if !isRemote(path) {
-		return local.New(path), nil
-	}
-	r, err := newRemote(Storage{}, s3.Options{Version: version})
-	if err != nil {
-		return nil, err
-	}
-	store, _, err := r.open(path)
+	store, _, err := openStore(path, version)
 	return store, err
 }
 
 // OpenStoreToWrite is OpenStore for commands that write. It finds out whether a store in S3 has conditional puts, and refuses
 // one that has not.
 func OpenStoreToWrite(ctx context.Context, path, version string) (storage.Store, error) {
-	if !isRemote(path) {
-		return local.New(path), nil
+	store, raw, err := openStore(path, version)
+	if raw == nil || err != nil {
+		return store, err
+	}
+	return store, raw.ConditionalPuts(ctx)
+}
+
+// openStore also returns a store in S3 as it is, nil for a local one.
+func openStore(path, version string) (storage.Store, *s3.Store, error) {
+	switch {
+	case isRemote(path):
+	case schemeOf(path) != "":
+		return nil, nil, &table.ArgumentError{Err: fmt.Errorf("open %s: it is a URL of a kind that this version does not support; write a local path, or s3://bucket/prefix", path)}
+	default:
+		return local.New(path), nil, nil
 	}
 	r, err := newRemote(Storage{}, s3.Options{Version: version})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	store, raw, err := r.open(path)
-	if err != nil {
-		return nil, err
-	}
-	return store, raw.ConditionalPuts(ctx)
+	return r.open(path)
 }
 
 // TableStore is the store of one of a pipeline's tables.
@@ -107,7 +110,7 @@ func newRemote(in Storage, options s3.Options) (*remote, error) {
 func (r *remote) open(url string) (storage.Store, *s3.Store, error) {
 	bucket, prefix, err := s3.ParseURL(url)
 	if err != nil {
-		return nil, nil, fmt.Errorf("open %s: %w; write s3://bucket/prefix", url, err)
+		return nil, nil, &table.ArgumentError{Err: fmt.Errorf("open %s: %w; write s3://bucket/prefix", url, err)}
 	}
 	raw, err := r.client.Store(bucket, prefix)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/sluicedata/sluice/commitlog"
 	"github.com/sluicedata/sluice/schema"
@@ -25,7 +26,7 @@ type Changed struct {
 }
 
 // ChangeProperties changes properties of the table in one commit, and upgrades its protocol by the features that they ask for. What
-// is unset leaves the protocol as it is. Whoever changes the table's metadata or protocol meanwhile makes it fail with a
+// is unset leaves the protocol as it is. What cannot be set or unset is an *ArgumentError. Whoever changes the table's metadata or protocol meanwhile makes it fail with a
 // *commitlog.ConflictError; other commits do not.
 func (t *Table) ChangeProperties(ctx context.Context, change Change) (Changed, error) {
 	head, err := t.log.Refresh(ctx)
@@ -69,8 +70,17 @@ func (c *Change) actions(head *commitlog.Head) (commitlog.Commit, error) {
 	if m, ok := schema.ParseMapping(metadata.Configuration[mappingProperty]); ok && m != was {
 		faults = append(faults, fmt.Errorf("table property %s: it can be set only when a table is created, since its columns get ids then; leave it out", mappingProperty))
 	}
-	faults = append(faults, clusteringFaults(head, metadata.Configuration)...)
-	if err := errors.Join(faults...); err != nil {
+	isOn := func(properties map[string]string) bool {
+		return strings.EqualFold(properties[timestampsProperty], "true")
+	}
+	if isOn(metadata.Configuration) && !isOn(before) {
+		faults = append(faults, fmt.Errorf("table property %s: it can be turned on only when a table is created, since all commits have a timestamp then; leave it out", timestampsProperty))
+	}
+	clustering, err := clusteringFaults(head, metadata.Configuration)
+	if err != nil {
+		return commitlog.Commit{}, err
+	}
+	if err := argument(errors.Join(append(faults, clustering...)...)); err != nil {
 		return commitlog.Commit{}, err
 	}
 	if maps.Equal(before, metadata.Configuration) {
@@ -89,17 +99,17 @@ func (c *Change) actions(head *commitlog.Head) (commitlog.Commit, error) {
 
 // clusteringFaults refuses properties with which other writers would no longer gather statistics of columns that the table is
 // clustered by.
-func clusteringFaults(head *commitlog.Head, properties map[string]string) []error {
+func clusteringFaults(head *commitlog.Head, properties map[string]string) (faults []error, err error) {
 	paths, err := head.ClusteringColumns()
 	if err != nil {
-		return []error{err}
+		return nil, err
 	}
 	columns := commitlog.DottedPaths(paths)
 	if _, before := clusteringPaths(head.Schema(), nil, head.Metadata.Configuration, columns); len(before) > 0 {
-		return nil // they do not now
+		return nil, nil // they do not now
 	}
-	_, faults := clusteringPaths(head.Schema(), nil, properties, columns)
-	return faults
+	_, faults = clusteringPaths(head.Schema(), nil, properties, columns)
+	return faults, nil
 }
 
 // info is in the words of Spark, which has a commit for each of the two.

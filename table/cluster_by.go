@@ -15,8 +15,8 @@ import (
 const mostClusteringColumns = 4
 
 // ClusterBy has the table clustered by other columns, named with dots, or by none, in one commit, and upgrades its protocol by what that asks
-// for; the protocol stays when it is no longer clustered. Files are as they were until a compaction. Columns of which files of the table
-// have no statistics are refused. Whoever changes the table's metadata, protocol or clustering meanwhile makes it fail with a
+// for; the protocol stays when it is no longer clustered. Files are as they were until a compaction. Columns that cannot be
+// are an *ArgumentError, and those of which files of the table have no statistics are refused. Whoever changes the table's metadata, protocol or clustering meanwhile makes it fail with a
 // *commitlog.ConflictError; other commits do not.
 func (t *Table) ClusterBy(ctx context.Context, columns []string) (Changed, error) {
 	head, err := t.log.Refresh(ctx)
@@ -28,7 +28,7 @@ func (t *Table) ClusterBy(ctx context.Context, columns []string) (Changed, error
 		return Changed{}, err
 	}
 	paths, faults := clusteringPaths(head.Schema(), head.Metadata.PartitionColumns, head.Metadata.Configuration, columns)
-	if err := errors.Join(faults...); err != nil {
+	if err := argument(errors.Join(faults...)); err != nil {
 		return Changed{}, err
 	}
 	if slices.EqualFunc(paths, was, slices.Equal[[]string]) {

@@ -21,10 +21,10 @@ type Create struct {
 	Properties       map[string]string // delta.*, as strings
 }
 
-// Check returns all that stands against making such a table, nil when nothing does. It does no I/O.
+// Check returns all that stands against making such a table, as an *ArgumentError, nil when nothing does. It does no I/O.
 func (c *Create) Check() error {
 	if c.Schema == nil || c.Schema.Kind != schema.Struct || len(c.Schema.Fields) == 0 {
-		return errors.New("create table: it has no columns; declare at least one")
+		return argument(errors.New("create table: it has no columns; declare at least one"))
 	}
 	mapping, _ := c.mapping() // checkProperties tells of another
 	faults := c.Schema.CheckNames(mapping)
@@ -34,7 +34,7 @@ func (c *Create) Check() error {
 	_, clustering := clusteringPaths(c.Schema, c.PartitionColumns, c.Properties, c.ClusterBy)
 	faults = append(faults, clustering...)
 	if err := errors.Join(faults...); err != nil {
-		return fmt.Errorf("create table: %w", err)
+		return argument(fmt.Errorf("create table: %w", err))
 	}
 	return nil
 }

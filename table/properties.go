@@ -17,6 +17,8 @@ type Property struct {
 	Feature, Off string
 }
 
+const timestampsProperty = "delta.enableInCommitTimestamps"
+
 const (
 	trueOrFalse  = `true|false`
 	positive     = `[1-9][0-9]{0,9}`
@@ -44,7 +46,7 @@ func Properties() []Property {
 		{Name: "delta.enableChangeDataFeed", Pattern: trueOrFalse, Example: "false", Feature: "changeDataFeed", Off: "false"},
 		{Name: "delta.enableDeletionVectors", Pattern: trueOrFalse, Example: "false", Feature: "deletionVectors", Off: "false"},
 		{Name: "delta.enableExpiredLogCleanup", Pattern: trueOrFalse, Example: "true"},
-		{Name: "delta.enableInCommitTimestamps", Pattern: trueOrFalse, Example: "false", Feature: "inCommitTimestamp", Off: "false"},
+		{Name: timestampsProperty, Pattern: trueOrFalse, Example: "false", Feature: "inCommitTimestamp", Off: "false"},
 		{Name: "delta.enableRowTracking", Pattern: `false`, Example: "false"},
 		{Name: "delta.enableTypeWidening", Pattern: trueOrFalse, Example: "false", Feature: "typeWidening", Off: "false"},
 		{Name: "delta.isolationLevel", Pattern: `Serializable|WriteSerializable`, Example: "Serializable"},

@@ -78,7 +78,7 @@ func restoration(ctx context.Context, from, to *commitlog.State, now time.Time) 
 
 // stay are the properties that a restore leaves as they are.
 var stay = []string{
-	"delta.enableInCommitTimestamps", "delta.inCommitTimestampEnablementVersion", "delta.inCommitTimestampEnablementTimestamp",
+	timestampsProperty, "delta.inCommitTimestampEnablementVersion", "delta.inCommitTimestampEnablementTimestamp",
 	"delta.columnMapping.maxColumnId",
 }
 

@@ -128,7 +128,7 @@ func (s *Snapshot) reader(ctx context.Context, f *File, wanted *schema.Type, fn 
 	return r, nil
 }
 
-// project returns the struct of the wanted ones of columns; all when none is named.
+// project returns the struct of the wanted ones of columns; all when none is named. The error is an *ArgumentError.
 func project(of *schema.Type, names []string) (*schema.Type, error) {
 	if len(names) == 0 {
 		return of, nil
@@ -137,10 +137,10 @@ func project(of *schema.Type, names []string) (*schema.Type, error) {
 	for i, name := range names {
 		at := of.Index(name)
 		if at < 0 {
-			return nil, fmt.Errorf("scan column %s: the table has no such column; it has %s", name, of)
+			return nil, argument(fmt.Errorf("scan column %s: the table has no such column; it has %s", name, of))
 		}
 		if slices.Contains(names[:i], name) {
-			return nil, fmt.Errorf("scan column %s: it is named twice; leave one out", name)
+			return nil, argument(fmt.Errorf("scan column %s: it is named twice; leave one out", name))
 		}
 		t.Fields = append(t.Fields, of.Fields[at])
 	}

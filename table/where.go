@@ -15,7 +15,7 @@ import (
 // Operators are =, !=, <>, <, <=, >, >=, IN, NOT IN, IS NULL, IS NOT NULL, NOT, AND and OR, in any case. A literal stands behind its
 // operator and is a value of the column's type: a word (12, 1.50, true, 2024-01-01, null), or text in single quotes with a
 // doubled quote for one in it; of binary, X'1f'. DATE, TIMESTAMP and TIMESTAMP_NTZ may stand before a quoted one. A name with other
-// characters than letters, digits and underscores stands in backquotes.
+// characters than letters, digits and underscores stands in backquotes. The error is an *ArgumentError.
 func (s *Snapshot) Where(text string) (*Predicate, error) {
 	p := whereParser{tokens: tokens{rest: text}, schema: s.schema}
 	where, err := p.any()
@@ -26,7 +26,7 @@ func (s *Snapshot) Where(text string) (*Predicate, error) {
 		err = where.check(s.schema)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%q: %w", text, err)
+		return nil, argument(fmt.Errorf("%q: %w", text, err))
 	}
 	return where, nil
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -90,14 +89,11 @@ func (c *compacting) run(ctx context.Context, store storage.Store, path, where s
 	}
 	if where != "" {
 		if c.options.Where, err = s.Where(where); err != nil {
-			return usageError{fmt.Errorf("--where %w", err)}
+			return fmt.Errorf("--where %w", err)
 		}
 	}
 	plan, err := compaction.NewPlan(ctx, s, c.options)
-	switch {
-	case errors.Is(err, compaction.ErrNoOrder):
-		return usageError{fmt.Errorf("--all goes with --zorder-by and clustered tables: %w", err)}
-	case err != nil:
+	if err != nil {
 		return err
 	}
 	c.view = compactView{Path: path, Version: s.Version(), DryRun: c.dry, Young: plan.Young, Foreign: plan.Foreign, Groups: []groupView{}}

@@ -65,10 +65,7 @@ func createOf(columns string, by, clusterBy, properties []string) (*table.Create
 		return nil, err
 	}
 	create := &table.Create{Schema: s, PartitionColumns: by, ClusterBy: clusterBy, Properties: set}
-	if err := create.Check(); err != nil {
-		return nil, usageError{err}
-	}
-	return create, nil
+	return create, create.Check()
 }
 
 func keysAndValues(pairs []string) (map[string]string, error) {

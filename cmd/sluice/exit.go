@@ -11,6 +11,7 @@ import (
 	"github.com/sluicedata/sluice/batch"
 	"github.com/sluicedata/sluice/commitlog"
 	"github.com/sluicedata/sluice/compaction/fsck"
+	"github.com/sluicedata/sluice/compaction/vacuum"
 	"github.com/sluicedata/sluice/offsetlog"
 	"github.com/sluicedata/sluice/pipeline"
 	"github.com/sluicedata/sluice/source/files"
@@ -57,7 +58,7 @@ func kinds() []kind {
 			return is[*batch.RefusedError](err) || is[*batch.AuditError](err) || is[*offsetlog.CorruptError](err) || is[*commitlog.CorruptError](err) || is[*files.CorruptError](err) || is[*fsck.FaultsError](err)
 		}},
 		{"usage", exitUsage, stays, "correct the call or the pipeline file", func(err error) bool {
-			return is[usageError](err) || is[pipeline.Faults](err) || strings.HasPrefix(err.Error(), "unknown command")
+			return is[usageError](err) || is[pipeline.Faults](err) || is[*table.ArgumentError](err) || is[*vacuum.RetentionError](err) || strings.HasPrefix(err.Error(), "unknown command")
 		}},
 		{"bad_record", exitFailed, stays, "mend the source, or set on_error", is[*batch.BadRecordError]},
 		{"unfit_table", exitFailed, stays, "declare the columns as the table has them, or use another table", func(err error) bool {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/sluicedata/sluice/batch"
 	"github.com/sluicedata/sluice/commitlog"
+	"github.com/sluicedata/sluice/compaction/vacuum"
 	"github.com/sluicedata/sluice/offsetlog"
 	"github.com/sluicedata/sluice/pipeline"
 	"github.com/sluicedata/sluice/source/files"
@@ -52,6 +53,8 @@ func TestKindsOfErrors(t *testing.T) {
 		{&batch.AuditError{Report: &batch.AuditReport{Faults: []batch.AuditFault{{}}}}, "corrupt"},
 		{usageError{errors.New("flag")}, "usage"},
 		{pipeline.Faults{{Problem: "p"}}, "usage"},
+		{&table.ArgumentError{Err: errors.New("column")}, "usage"},
+		{&vacuum.RetentionError{}, "usage"},
 		{badRecord, "bad_record"},
 		{errors.Join(badRecord, inS3(503, "SlowDown")), "bad_record"}, // what clearing up adds does not count
 		{&table.SchemaError{Faults: []error{errors.New("column")}}, "unfit_table"},

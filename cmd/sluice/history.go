@@ -65,15 +65,15 @@ func (a *app) printHistory(ctx context.Context, t *table.Table, from *moment, li
 	if err != nil {
 		return err
 	}
-	version := from.version
+	version, err := from.number()
 	if from.at != "" {
-		at, err := from.time()
-		if err == nil {
+		var at time.Time
+		if at, err = from.time(); err == nil {
 			version, err = times.Version(ctx, at)
 		}
-		if err != nil {
-			return err
-		}
+	}
+	if err != nil {
+		return err
 	}
 	list := out.list(a.stdout, "commits", "VERSION", "TIME", "OPERATION", "ADDED", "REMOVED", "ROWS", "BATCH", "ENGINE")
 	printed := int64(0)

@@ -74,6 +74,9 @@ func sample(ctx context.Context, from, file string, inferrer *json.Inferrer, t *
 	if err != nil {
 		return err
 	}
+	if _, err := files.ParseGlob(in.pattern); err != nil {
+		return usageError{fmt.Errorf("the glob %q %w", in.pattern, err)}
+	}
 	t.Landing = in.written
 	framer, err := json.NewFramer(json.FrameOptions{})
 	if err != nil {
@@ -119,9 +122,9 @@ func remoteLanding(ctx context.Context, from string) (place, error) {
 	bucket, prefix, err := s3.ParseURL(p.folder)
 	switch {
 	case root == ".":
-		return place{}, errors.New("it names no bucket: write s3://bucket/prefix, with wildcards only behind the bucket")
+		return place{}, usageError{errors.New("it names no bucket: write s3://bucket/prefix, with wildcards only behind the bucket")}
 	case err != nil:
-		return place{}, err
+		return place{}, usageError{err}
 	}
 	if prefix == "" || pattern != "**" {
 		return p, nil
@@ -133,7 +136,7 @@ func remoteLanding(ctx context.Context, from string) (place, error) {
 	defer store.Close()
 	switch _, err := store.Stat(ctx, prefix); {
 	case err == nil:
-		return place{}, errors.New("it is an object, and a path without wildcards means all objects below it: write its folder, or a glob such as s3://bucket/landing/*.ndjson")
+		return place{}, usageError{errors.New("it is an object, and a path without wildcards means all objects below it: write its folder, or a glob such as s3://bucket/landing/*.ndjson")}
 	case !errors.Is(err, storage.ErrNotExist):
 		return place{}, err
 	}

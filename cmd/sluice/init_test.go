@@ -52,19 +52,23 @@ func TestInitFromS3SaysWhatIsWrongWithASample(t *testing.T) {
 	server := s3test.Start(t)
 	s3test.Environment(t, server.URL)
 	land(t, server.Bucket(t, "landing"), map[string]string{"a.ndjson": "{}\n"})
-	for from, want := range map[string]string{
-		"s3://":                 "it names no bucket",
-		"s3://b*/x":             "with wildcards only behind the bucket",
-		"s3://landing/a.ndjson": "it is an object",
-		"s3://nowhere/x":        "make the bucket, or correct its name",
-		"s3://landing/x/[":      "malformed",
+	for _, c := range []struct {
+		from string
+		exit int
+		want string
+	}{
+		{"s3://", exitUsage, "it names no bucket"},
+		{"s3://b*/x", exitUsage, "with wildcards only behind the bucket"},
+		{"s3://landing/a.ndjson", exitUsage, "it is an object"},
+		{"s3://nowhere/x", exitFailed, "make the bucket, or correct its name"},
+		{"s3://landing/x/[", exitUsage, "malformed"},
 	} {
 		file := filepath.Join(t.TempDir(), "p.yaml")
-		if out := sluice(t, exitFailed, "init", "--from", from, file); !strings.Contains(out, want) {
-			t.Errorf("init --from %s: %s", from, out)
+		if out := sluice(t, c.exit, "init", "--from", c.from, file); !strings.Contains(out, c.want) {
+			t.Errorf("init --from %s: %s", c.from, out)
 		}
 		if _, err := os.Stat(file); err == nil {
-			t.Errorf("init --from %s left a file", from)
+			t.Errorf("init --from %s left a file", c.from)
 		}
 	}
 }

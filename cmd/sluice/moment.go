@@ -21,9 +21,17 @@ func (m *moment) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&m.at, "at", "", "the version at that time: 2026-11-29T21:07:39Z, or a date, which begins in UTC")
 }
 
+// number is what --version says.
+func (m *moment) number() (int64, error) {
+	if m.version < table.Newest {
+		return 0, usageError{fmt.Errorf("--version %d: write a number from 0 on, or -1 for the newest", m.version)}
+	}
+	return m.version, nil
+}
+
 // time is what --at says.
 func (m *moment) time() (time.Time, error) {
-	if m.version >= 0 {
+	if m.version != table.Newest {
 		return time.Time{}, usageError{fmt.Errorf("--version %d --at %q: write one of the two", m.version, m.at)}
 	}
 	for _, layout := range []string{time.RFC3339Nano, time.DateOnly} {
@@ -37,7 +45,11 @@ func (m *moment) time() (time.Time, error) {
 // snapshot reads which files the table has at the moment.
 func (m *moment) snapshot(ctx context.Context, t *table.Table) (*table.Snapshot, error) {
 	if m.at == "" {
-		return t.Snapshot(ctx, m.version)
+		n, err := m.number()
+		if err != nil {
+			return nil, err
+		}
+		return t.Snapshot(ctx, n)
 	}
 	at, err := m.time()
 	if err != nil {

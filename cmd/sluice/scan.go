@@ -72,7 +72,7 @@ func (c *scanning) run(ctx context.Context, s *table.Snapshot) (err error) {
 	c.options.Counts = &c.counts
 	if c.where != "" {
 		if c.options.Where, err = s.Where(c.where); err != nil {
-			return usageError{fmt.Errorf("--where %w", err)}
+			return fmt.Errorf("--where %w", err)
 		}
 	}
 	if c.out == "" {

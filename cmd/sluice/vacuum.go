@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -59,10 +58,6 @@ func (a *app) vacuum(ctx context.Context, store storage.Store, path string, o va
 	began := time.Now()
 	plan, err := vacuum.NewPlan(ctx, store, o)
 	if err != nil {
-		var short *vacuum.RetentionError
-		if errors.As(err, &short) {
-			return nil, usageError{fmt.Errorf("%w (--even-if-in-use)", err)}
-		}
 		return nil, err
 	}
 	v := &vacuumView{Path: path, Lite: o.Lite, DryRun: dry, Before: plan.Before.UTC()}

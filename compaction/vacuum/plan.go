@@ -24,11 +24,14 @@ type Options struct {
 	Now time.Time
 }
 
-// RetentionError says that a retention is shorter than the table's.
+// RetentionError says that a retention is shorter than the table's, or than none.
 type RetentionError struct{ Retention, Least time.Duration }
 
 func (e *RetentionError) Error() string {
-	return fmt.Sprintf("a retention of %v is shorter than the table's %v: it deletes files under the hands of readers, of writers of other engines, and of versions that are to be restored; give at least %[2]v, set delta.deletedFileRetentionDuration, or say that it may delete files even if they are in use",
+	if e.Retention < 0 {
+		return fmt.Sprintf("a retention of %v: it cannot be below 0", e.Retention)
+	}
+	return fmt.Sprintf("a retention of %v is shorter than the table's %v: it deletes files under the hands of readers, of writers of other engines, and of versions that are to be restored; give at least %[2]v, set delta.deletedFileRetentionDuration, or say that it may delete files even if they are in use (--even-if-in-use)",
 		e.Retention, e.Least)
 }
 
@@ -91,9 +94,7 @@ func (o *Options) retention(head *commitlog.Head) (time.Duration, error) {
 		return 0, err
 	case !o.RetentionSet:
 		return least, nil
-	case o.Retention < 0:
-		return 0, fmt.Errorf("a retention of %v: it cannot be below 0", o.Retention)
-	case o.Retention < least && !o.EvenIfInUse:
+	case o.Retention < 0, o.Retention < least && !o.EvenIfInUse:
 		return 0, &RetentionError{o.Retention, least}
 	}
 	return o.Retention, nil

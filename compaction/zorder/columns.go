@@ -22,13 +22,13 @@ type Columns struct {
 }
 
 // NewColumns finds columns by their dotted names. It refuses those that cannot order the rows of a file, and those that have no statistics,
-// since no reader would skip a file by them.
+// since no reader would skip a file by them, with a *table.ArgumentError.
 func NewColumns(s *table.Snapshot, names []string) (*Columns, error) {
 	switch {
 	case len(names) == 0:
-		return nil, errors.New("no columns to order rows by")
+		return nil, &table.ArgumentError{Err: errors.New("no columns to order rows by")}
 	case len(names) > mostColumns:
-		return nil, fmt.Errorf("%d columns to order rows by; with more than %d, files are narrow in none of them", len(names), mostColumns)
+		return nil, &table.ArgumentError{Err: fmt.Errorf("%d columns to order rows by; with more than %d, files are narrow in none of them", len(names), mostColumns)}
 	}
 	stored := &schema.Type{Kind: schema.Struct}
 	for _, f := range s.Schema().Fields {
@@ -58,7 +58,7 @@ func NewColumns(s *table.Snapshot, names []string) (*Columns, error) {
 			problem = "files have no statistics of it, and would not be skipped; add it to delta.dataSkippingStatsColumns, or name another"
 		}
 		if problem != "" {
-			return nil, fmt.Errorf("order rows by column %s: %s", name, problem)
+			return nil, &table.ArgumentError{Err: fmt.Errorf("order rows by column %s: %s", name, problem)}
 		}
 		c.paths = append(c.paths, path)
 	}
