@@ -6,6 +6,6 @@
 // Invariants:
 //
 //   - No bytes of a file make it panic or allocate more than the file can account for by its own size: what the decoder
-//     answers with a panic becomes an error.
+//     answers with a panic becomes an error, and what it would read as other values is refused before it does.
 //   - A value that a Cursor handed out stays as it is until it goes on.
 package parquetfile

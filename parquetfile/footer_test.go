@@ -105,11 +105,7 @@ func TestFooterOfAnotherFormIsNotRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		change(&m)
-		b, err := thrift.Marshal(&thrift.CompactProtocol{}, &m)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return slices.Concat([]byte(magic), b, binary.LittleEndian.AppendUint32(nil, uint32(len(b))), []byte(magic))
+		return withFooter(t, []byte(magic), &m)
 	}
 	for name, b := range map[string][]byte{
 		"of too few bytes":       []byte("PAR1"),

@@ -5,16 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// File is a Parquet file that is open.
+// File is a Parquet file that is open. Not safe for concurrent use.
 type File struct {
 	*parquet.File
 	object io.ReaderAt
-	twin   *parquet.File // that its pages are read by; nil when it is the file itself
+	twin   func() (*parquet.File, error) // see plainTwin
+
+	compressed, plain []byte // scratch, of a page
 }
 
 // Open reads the footer of a file of size bytes. Errors are of the file's content, or of its reader.
@@ -27,8 +30,8 @@ func Open(object io.ReaderAt, size int64) (file *File, err error) {
 	if file.File, err = parquet.OpenFile(object, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true)); err != nil {
 		return nil, err
 	}
-	file.twin, err = plainTwin(file.File)
-	return file, err
+	file.twin = sync.OnceValues(func() (*parquet.File, error) { return plainTwin(file.File) })
+	return file, nil
 }
 
 // Chunk is what the footer says of a column's pages in a row group, and where in the file they are.
@@ -40,15 +43,18 @@ func (f *File) Chunk(group, column int) (m *format.ColumnMetaData, start, size i
 
 // Pages begins in front of a column's pages in a row group.
 func (f *File) Pages(group, column int) (parquet.Pages, error) {
-	if f.twin == nil {
+	if !f.needsTwin(group, column) {
 		return f.RowGroups()[group].ColumnChunks()[column].Pages(), nil
 	}
-	m, start, size, err := f.Chunk(group, column)
+	from, err := f.plainChunk(group, column)
 	if err != nil {
 		return nil, err
 	}
-	chunk := f.twin.RowGroups()[group].ColumnChunks()[column].(*parquet.FileColumnChunk)
-	return chunk.PagesFrom(newPlainChunk(f.object, start, size, m.Codec)), nil
+	twin, err := f.twin()
+	if err != nil {
+		return nil, err
+	}
+	return twin.RowGroups()[group].ColumnChunks()[column].(*parquet.FileColumnChunk).PagesFrom(from), nil
 }
 
 // checkFooter holds the footer's length against the file's before anything is allocated for it.

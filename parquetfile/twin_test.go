@@ -144,11 +144,17 @@ func joined(t *testing.T, first, second []byte) []byte {
 		m.RowGroups = append(m.RowGroups, g)
 	}
 	m.NumRows += more.NumRows
+	return withFooter(t, slices.Concat(body, behind), m)
+}
+
+// withFooter is a file of pages, behind the magic.
+func withFooter(t *testing.T, pages []byte, m *format.FileMetaData) []byte {
+	t.Helper()
 	b, err := thrift.Marshal(&thrift.CompactProtocol{}, m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return slices.Concat(body, behind, b, binary.LittleEndian.AppendUint32(nil, uint32(len(b))), []byte("PAR1"))
+	return slices.Concat(pages, b, binary.LittleEndian.AppendUint32(nil, uint32(len(b))), []byte(magic))
 }
 
 // uncompress is LZ4's block format read byte by byte, as its description has it, but for one thing: a block may end with a match, though none

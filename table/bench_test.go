@@ -71,23 +71,27 @@ func BenchmarkAppend(b *testing.B) {
 func BenchmarkScan(b *testing.B) {
 	const rows = 100_000
 	s, rec := eventRecord(b, rows)
-	tbl := newTestTable(b, Options{})
-	appendAll(b, tbl, 0, &Create{Schema: s}, rec)
-	snap, err := tbl.Snapshot(b.Context(), Newest)
-	if err != nil {
-		b.Fatal(err)
-	}
-	for b.Loop() {
-		n := int64(0)
-		err := snap.Scan(b.Context(), ScanOptions{}, func(r arrow.Record) error {
-			n += r.NumRows()
-			return nil
+	for _, encoding := range []string{"compatible", "compact"} {
+		b.Run(encoding, func(b *testing.B) {
+			tbl := newTestTable(b, Options{})
+			appendAll(b, tbl, 0, &Create{Schema: s, Properties: map[string]string{encodingProperty: encoding}}, rec)
+			snap, err := tbl.Snapshot(b.Context(), Newest)
+			if err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				n := int64(0)
+				err := snap.Scan(b.Context(), ScanOptions{}, func(r arrow.Record) error {
+					n += r.NumRows()
+					return nil
+				})
+				if err != nil || n != rows {
+					b.Fatal(n, err)
+				}
+			}
+			b.ReportMetric(float64(rows*b.N)/b.Elapsed().Seconds(), "rows/s")
 		})
-		if err != nil || n != rows {
-			b.Fatal(n, err)
-		}
 	}
-	b.ReportMetric(float64(rows*b.N)/b.Elapsed().Seconds(), "rows/s")
 }
 
 // BenchmarkRewrite rewrites small files of our own into one.

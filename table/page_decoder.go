@@ -14,6 +14,7 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/delta"
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/sluicedata/sluice/parquetfile"
 	"github.com/sluicedata/sluice/schema"
 )
 
@@ -200,7 +201,7 @@ func (d *pageDecoder) unpack(l *leaf, b []byte, n int) error {
 		d.aligned = d.aligned[:0]
 		return nil
 	}
-	if err := checkDeltas(b, n, 8*l.width()); err != nil {
+	if err := parquetfile.CheckDeltas(b, n, 8*l.width()); err != nil {
 		return err
 	}
 	if l.physical == format.Int32 {
@@ -232,7 +233,7 @@ func (d *pageDecoder) plainTexts(l *leaf, b []byte, n int, encoding format.Encod
 		if n == 0 {
 			return d.plainTexts(l, nil, 0, format.Plain)
 		}
-		if err := checkDeltas(b, n, 32); err != nil {
+		if err := parquetfile.CheckDeltas(b, n, 32); err != nil {
 			return nil, err
 		}
 		all, offsets, err := (&delta.LengthByteArrayEncoding{}).DecodeByteArray(nil, b, nil)

@@ -1,35 +1,43 @@
-package table
+package parquetfile
 
 import (
 	"encoding/binary"
 	"math"
 )
 
-// checkDeltas refuses bytes that are not n integers, one at least, of so many bits by their differences (Encodings.md, "Delta Encoding"): what is cut short
+// CheckDeltas refuses bytes that do not begin with n integers of so many bits by their differences (Encodings.md, "Delta Encoding"): what is cut short
 // or packed wider than an integer is read by parquet-go as whatever lies in memory, and what promises more values takes memory for them.
-func checkDeltas(b []byte, n, bits int) error {
+func CheckDeltas(b []byte, n, bits int) error {
+	if values, _, err := passDeltas(b, n, bits); err != nil || values != n {
+		return ErrDamaged
+	}
+	return nil
+}
+
+// passDeltas passes over such integers, at most so many.
+func passDeltas(b []byte, most, bits int) (n int, rest []byte, err error) {
 	d := deltas{rest: b}
 	block, miniblocks, values := d.uvarint(), d.uvarint(), d.uvarint()
 	d.uvarint() // the first value
-	if d.bad || values != uint64(n) || block > math.MaxInt32 || miniblocks == 0 || block%miniblocks != 0 {
-		return errDamaged
+	if d.bad || values > uint64(most) || block > math.MaxInt32 || miniblocks == 0 || block%miniblocks != 0 {
+		return 0, nil, ErrDamaged
 	}
-	for left := values - 1; left > 0; {
+	for left := max(values, 1) - 1; left > 0; {
 		d.uvarint() // the least difference
 		for _, width := range d.take(miniblocks) {
 			if left == 0 {
 				break // the widths of those that are not needed may be anything
 			}
 			if int(width) > bits || !d.miniblock(block/miniblocks, left, uint64(width)) {
-				return errDamaged
+				return 0, nil, ErrDamaged
 			}
 			left -= min(left, block/miniblocks)
 		}
 		if d.bad {
-			return errDamaged
+			return 0, nil, ErrDamaged
 		}
 	}
-	return nil
+	return int(values), d.rest, nil
 }
 
 // deltas reads off the front of bytes.
