@@ -11,8 +11,8 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/delta"
-	"github.com/parquet-go/parquet-go/encoding/thrift"
-	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/sluicedata/sluice/internal/parquettest"
 )
 
 // TestDeltasAreWholeOrDamaged cuts integers short at each byte: what is let through is read as it was. Another number of values and
@@ -109,48 +109,19 @@ func TestDeltasOfAPageThatAreTooWideAreDamaged(t *testing.T) {
 				if err := w.Close(); err != nil {
 					t.Fatal(err)
 				}
-				file := b.Bytes()
+				file := parquettest.WithoutChecksums(t, b.Bytes())
 				if values, err := valuesOf(file); err != nil || len(values) != rows {
 					t.Fatalf("%s: %d values, %v", name, len(values), err)
 				}
-				damaged := withOnlyPage(t, file, func(page []byte) {
-					at := bytes.Index(page, narrow)
-					if at < 0 {
-						t.Fatalf("%s: the integers are not in the page", name)
-					}
-					page[at+width] = c.wide
-				})
-				if values, err := valuesOf(damaged); !errors.Is(err, ErrDamaged) {
+				at := bytes.Index(file, narrow)
+				if at < 0 {
+					t.Fatalf("%s: the integers are not in the file", name)
+				}
+				file[at+width] = c.wide
+				if values, err := valuesOf(file); !errors.Is(err, ErrDamaged) {
 					t.Errorf("%s, version %d of pages, optional %t: %d values, %v", name, version, optional, len(values), err)
 				}
 			}
 		}
 	}
-}
-
-// withOnlyPage is a file whose only page is changed, and has no checksum.
-func withOnlyPage(t *testing.T, file []byte, change func(page []byte)) []byte {
-	t.Helper()
-	open, err := Open(bytes.NewReader(file), int64(len(file)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, start, size, err := open.Chunk(0, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var header format.PageHeader
-	n, err := oracle(file[start:], &header)
-	if err != nil {
-		t.Fatal(err)
-	}
-	page := bytes.Clone(file[start+int64(n) : start+size])
-	change(page)
-	header.CRC = 0
-	b, err := thrift.Marshal(&thrift.CompactProtocol{}, &header)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m.TotalCompressedSize = int64(len(b) + len(page))
-	return withFooter(t, slices.Concat([]byte(magic), b, page), open.Metadata())
 }

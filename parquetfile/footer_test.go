@@ -177,7 +177,7 @@ func FuzzPageHeader(f *testing.F) {
 		if err != nil {
 			return
 		}
-		known := format.PageHeader{Type: want.Type, UncompressedPageSize: want.UncompressedPageSize, CompressedPageSize: want.CompressedPageSize}
+		known := format.PageHeader{Type: want.Type, UncompressedPageSize: want.UncompressedPageSize, CompressedPageSize: want.CompressedPageSize, CRC: want.CRC}
 		if h, ok := want.DataPageHeader.Get(); ok {
 			h.Statistics = format.Statistics{NullCount: h.Statistics.NullCount, MinValue: h.Statistics.MinValue, MaxValue: h.Statistics.MaxValue}
 			known.DataPageHeader = thrift.New(h)

@@ -1,6 +1,8 @@
 package parquetfile
 
 import (
+	"hash/crc32"
+
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 )
@@ -18,6 +20,8 @@ func ReadPageHeader(b []byte) (h format.PageHeader, n int, err error) {
 			h.UncompressedPageSize = r.integer(t)
 		case 3: // compressed_page_size
 			h.CompressedPageSize = r.integer(t)
+		case 4: // crc
+			h.CRC = r.integer(t)
 		case 5: // data_page_header
 			h.DataPageHeader = thrift.New(r.dataPage(t))
 		case 7: // dictionary_page_header
@@ -32,6 +36,17 @@ func ReadPageHeader(b []byte) (h format.PageHeader, n int, err error) {
 		return h, 0, ErrDamaged
 	}
 	return h, len(b) - len(r.rest), nil
+}
+
+// Checksum is what the header of a page says of its body, compressed ("Checksumming"); 0: nothing.
+func Checksum(body []byte) int32 { return int32(crc32.ChecksumIEEE(body)) }
+
+// CheckBody refuses a body with another checksum than its header's.
+func CheckBody(h *format.PageHeader, body []byte) error {
+	if h.CRC != 0 && h.CRC != Checksum(body) {
+		return ErrDamaged
+	}
+	return nil
 }
 
 // dataPage reads a DataPageHeader.

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"hash/crc32"
 	"io"
 	"math"
 	"net"
@@ -126,8 +125,8 @@ func (c *plainChunk) body(header *format.PageHeader) (before, values []byte, err
 	if _, err := io.ReadFull(c.from, f.compressed); err != nil {
 		return nil, nil, err
 	}
-	if header.CRC != 0 && crc32.ChecksumIEEE(f.compressed) != uint32(header.CRC) {
-		return nil, nil, ErrDamaged
+	if err := CheckBody(header, f.compressed); err != nil {
+		return nil, nil, err
 	}
 	levels, compressed := 0, true
 	if v2, ok := header.DataPageHeaderV2.Get(); ok {

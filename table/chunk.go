@@ -10,6 +10,7 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/sluicedata/sluice/parquetfile"
 	"github.com/sluicedata/sluice/schema"
 )
 
@@ -245,9 +246,10 @@ func withLength(b []byte, fill func([]byte) []byte) []byte {
 	return b
 }
 
-// put writes a page, whose body has been compressed from so many bytes, behind its header.
+// put writes a page, whose body has been compressed from so many bytes, behind its header, which gets its sizes and its checksum.
 func (k *chunk) put(to io.Writer, work *pageWork, raw int, compressed []byte, header format.PageHeader) (err error) {
 	header.UncompressedPageSize, header.CompressedPageSize = int32(raw), int32(len(compressed))
+	header.CRC = parquetfile.Checksum(compressed)
 	if work.header, err = marshal(header); err != nil {
 		return err
 	}

@@ -27,6 +27,9 @@ func (k *chunk) joins(c *sourceChunk, p *sourcePage) (l levelled, ok bool, err e
 	if !ok {
 		return l, false, nil
 	}
+	if err := p.check(); err != nil {
+		return l, false, err
+	}
 	k.joined.levels = cut.levels
 	l, _, err = c.pages.levels(k.leaf, cut.levels, p.levels())
 	switch {

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -17,6 +18,8 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/sluicedata/sluice/internal/parquettest"
+	"github.com/sluicedata/sluice/parquetfile"
 	"github.com/sluicedata/sluice/schema"
 )
 
@@ -121,8 +124,74 @@ func compareJoined(t testing.TB, l *layout, s *schema.Type, sources ...sourceOf)
 	if stats != wanted {
 		t.Errorf("schema %s\nstatistics %s\nwant       %s", s, stats, wanted)
 	}
+	for _, body := range [][]byte{got, want} {
+		for _, p := range everyPage(t, body) {
+			if sum := int32(crc32.ChecksumIEEE(p.body)); p.header.CRC != sum {
+				t.Errorf("a page has the checksum %d, and tells %d", sum, p.header.CRC)
+			}
+		}
+	}
 	if diff := cmp.Diff(textsOfFile(t, want, s), textsOfFile(t, got, s)); diff != "" {
 		t.Errorf("schema %s\n%.2000s", s, diff)
+	}
+}
+
+// everyPage are all pages of a file, dictionaries among them.
+func everyPage(t testing.TB, body []byte) (pages []*sourcePage) {
+	t.Helper()
+	file, err := parquetfile.Open(bytes.NewReader(body), int64(len(body)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for group := range file.RowGroups() {
+		for leaf := range file.RowGroups()[group].ColumnChunks() {
+			_, start, size, err := file.Chunk(group, leaf)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for chunk := body[start:][:size]; len(chunk) > 0; {
+				p, err := readPage(chunk)
+				if err != nil {
+					t.Fatal(err)
+				}
+				pages, chunk = append(pages, p), chunk[len(p.whole):]
+			}
+		}
+	}
+	return pages
+}
+
+// TestDamageInAnyPageIsRefused changes one byte of each page, texts and numbers that would be others then.
+func TestDamageInAnyPageIsRefused(t *testing.T) {
+	s := parseSchema(t, "id:string,n:long,word:string,f:double,items:array<int>")
+	for _, properties := range []map[string]string{
+		{codecProperty: "uncompressed"}, {codecProperty: "snappy"}, {codecProperty: "uncompressed", encodingProperty: "compact"},
+	} {
+		l, err := newLayout(s, properties, engineName, codec{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := rand.New(rand.NewPCG(7, 1))
+		var rows []string
+		for i := range 200 {
+			rows = append(rows, fmt.Sprintf(`{"id":%q,"n":%d,"word":"w%d","f":%v,"items":[%d]}`, randomHex(r), r.Int64(), i%3, r.Float64(), i))
+		}
+		body := writtenFile(t, s, properties, record(t, s, "["+strings.Join(rows, ",")+"]"))
+		pages := everyPage(t, body)
+		if len(pages) < 6 {
+			t.Fatalf("%d pages", len(pages))
+		}
+		for i, p := range pages {
+			at := bytes.Index(body, p.whole) + len(p.whole) - 1
+			body[at] ^= 1
+			if _, err := columnTexts(t.Context(), body, s, nil, false); err == nil {
+				t.Errorf("%v: page %d is read", properties, i)
+			}
+			if _, _, err := joinedOf(t, l, s, false, sourceOf{body: body}); !errors.Is(err, errDamaged) {
+				t.Errorf("%v: page %d is joined: %v", properties, i, err)
+			}
+			body[at] ^= 1
+		}
 	}
 }
 
@@ -404,12 +473,12 @@ func FuzzJoinedPages(f *testing.F) {
 	}
 	for _, encoding := range []string{"compatible", "compact"} {
 		properties := map[string]string{codecProperty: "uncompressed", encodingProperty: encoding}
-		f.Add(writtenFile(f, s, properties, randomRecord(r, s, 20)))
+		f.Add(parquettest.WithoutChecksums(f, writtenFile(f, s, properties, randomRecord(r, s, 20))))
 		before := parseSchema(f, "a:int,s:struct<x:timestamp,y:string>,d:decimal(9,1),n:byte") // columns were widened and added since
-		f.Add(writtenFile(f, before, properties, randomRecord(r, before, 20)))
+		f.Add(parquettest.WithoutChecksums(f, writtenFile(f, before, properties, randomRecord(r, before, 20))))
 	}
 	second := parquet.Group{"a": parquet.Optional(parquet.Int(64)), "l": parquet.Optional(parquet.List(parquet.Optional(parquet.Int(32))))}
-	f.Add(writtenByOthers(f, r, second, 20, 2))
+	f.Add(parquettest.WithoutChecksums(f, writtenByOthers(f, r, second, 20, 2)))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		source := sourceOf{body, deletionVector{0b1010_0110, 0, 0, 0}}
 		got, _, err := joinedOf(t, l, s, false, source)

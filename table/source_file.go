@@ -284,7 +284,15 @@ func (p *sourcePage) withLevels(l *leaf, values []byte) (body []byte) {
 	return append(body, values...)
 }
 
+// check holds the page against its checksum. One that is copied takes it along, so that whoever reads it notices.
+func (p *sourcePage) check() error {
+	return parquetfile.CheckBody(&p.header, p.whole[len(p.whole)-int(p.header.CompressedPageSize):])
+}
+
 func (c *sourceChunk) decompress(p *sourcePage) ([]byte, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
 	codec := c.codec
 	if p.plain {
 		codec = format.Uncompressed

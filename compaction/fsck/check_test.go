@@ -109,6 +109,15 @@ func TestEachDamageIsFound(t *testing.T) {
 		"a page is damaged": {func(t testing.TB, folder string) {
 			rewrite(t, dataFiles(t, folder)[0], func(b []byte) []byte { clear(b[4:24]); return b })
 		}, "cannot be read"},
+		"a text is another": {func(t testing.TB, folder string) {
+			rewrite(t, dataFiles(t, folder)[0], func(b []byte) []byte {
+				const before, after = "\x01\x00\x00\x00b", "\x01\x00\x00\x00a" // both within the bounds
+				if !bytes.Contains(b, []byte(before)) {
+					t.Fatal("the text is not in the file")
+				}
+				return bytes.Replace(b, []byte(before), []byte(after), 1)
+			})
+		}, "cannot be read"},
 		"numRecords":           {replace(`\"numRecords\":3`, `\"numRecords\":4`), "it has 3 rows, the log says 4"},
 		"nullCount":            {replace(`\"nullCount\":{\"id\":1`, `\"nullCount\":{\"id\":0`), "column id has 1 nulls, its statistics say 0"},
 		"the least value":      {replace(`\"minValues\":{\"id\":1`, `\"minValues\":{\"id\":2`), "column id has 1, below the least value by its statistics, 2"},
