@@ -7,8 +7,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"github.com/sluicedata/sluice/commitlog"
 	"github.com/sluicedata/sluice/parquetfile"
@@ -27,7 +29,7 @@ func (e *MissingError) Error() string {
 }
 
 // Check holds a file against what the log says of it: its size, its footer, the number of its rows, and its deletion vector;
-// deep reads all of its values as well, and compares them with the statistics. It returns what is wrong, a *MissingError
+// deep reads all of its values as well, against the checksums of their pages, and compares them with the statistics; texts have to be UTF-8. It returns what is wrong, a *MissingError
 // among it if the file or that of its vector is not there. An error is of the storage, of the context, or a
 // *commitlog.UnsupportedError for a file in another kind of store.
 func (s *Snapshot) Check(ctx context.Context, f *File, deep bool) (faults []error, err error) {
@@ -116,11 +118,17 @@ func (c *fileCheck) values(ctx context.Context) error {
 	stored := storedColumns(c.snapshot.schema, c.snapshot.partitions)
 	stats := c.file.Stats()
 	columns := stats.columns(stored)
+	notUTF8 := map[string]string{} // a text of each column with such
 	whole := *c.file
 	whole.deleted = nil
 	r, err := c.snapshot.reader(ctx, &whole, stored, func(rows arrow.Record) error {
 		for _, column := range columns {
 			column.take(stored, rows)
+		}
+		for i, f := range stored.Fields {
+			if text, found := invalidText(rows.Column(i)); found {
+				notUTF8[f.Name] = text
+			}
 		}
 		return nil
 	})
@@ -133,7 +141,31 @@ func (c *fileCheck) values(ctx context.Context) error {
 	for _, column := range columns {
 		column.judge(c, stats)
 	}
+	for _, name := range slices.Sorted(maps.Keys(notUTF8)) {
+		c.fault("column %s has the text %q, which is not UTF-8", name, notUTF8[name])
+	}
 	return nil
+}
+
+// invalidText finds a text in an array, or in one below it, that is not UTF-8.
+func invalidText(a arrow.Array) (text string, found bool) {
+	switch a := a.(type) {
+	case *array.String:
+		for i := range a.Len() {
+			if text = a.Value(i); !utf8.ValidString(text) {
+				return text, true
+			}
+		}
+	case *array.Struct:
+		for i := range a.NumField() {
+			if text, found = invalidText(a.Field(i)); found {
+				return text, true
+			}
+		}
+	case array.ListLike: // a map is a list of structs
+		return invalidText(a.ListValues())
+	}
+	return "", false
 }
 
 // statCheck is a column with statistics, and what its values have shown.

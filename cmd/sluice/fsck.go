@@ -42,7 +42,7 @@ The exit code is 3 when a fault is found, and is still there at the end.`,
 		},
 	}
 	out.flag(cmd)
-	cmd.Flags().BoolVar(&deep, "deep", false, "read all values, and compare them with the statistics")
+	cmd.Flags().BoolVar(&deep, "deep", false, "read all values: against the checksums of pages and the statistics, and texts as UTF-8")
 	cmd.Flags().BoolVar(&remove, "remove-missing", false, "have files that are not there removed from the table, in one commit; their rows are lost")
 	return cmd
 }

@@ -19,7 +19,7 @@ const workers = 8
 
 // Options say how much is looked at. The zero value is the log, the footers of files, and the folder.
 type Options struct {
-	// Deep reads all values of all files, and compares them with the statistics.
+	// Deep reads all values of all files; see table.Snapshot.Check.
 	Deep bool
 	// Now is the time that the age of orphans is told from.
 	Now time.Time
