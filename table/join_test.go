@@ -195,6 +195,43 @@ func TestDamageInAnyPageIsRefused(t *testing.T) {
 	}
 }
 
+// TestPagesOfVersion2BecomePagesOfTheirRows joins such as another program of our name may write: they cannot be copied, and end no page before its time.
+func TestPagesOfVersion2BecomePagesOfTheirRows(t *testing.T) {
+	const rows = 18_000
+	r := rand.New(rand.NewPCG(7, 2))
+	var body bytes.Buffer
+	node := parquet.Group{"n": parquet.Optional(parquet.Int(64))}
+	w := parquet.NewWriter(&body, parquet.NewSchema("own", node), parquet.CreatedBy(engineName, "1", "1"), parquet.DataPageVersion(2),
+		parquet.PageBufferSize(2*copiedBytes), parquet.Compression(&parquet.Uncompressed))
+	for range rows {
+		if _, err := w.WriteRows([]parquet.Row{{parquet.Int64Value(r.Int64()).Level(0, 1, 0)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	large := 0
+	for _, p := range everyPage(t, body.Bytes()) {
+		if p.header.Type == format.DataPageV2 && len(p.body) >= copiedBytes {
+			large++
+		}
+	}
+	s := parseSchema(t, "n:long")
+	l, err := newLayout(s, map[string]string{codecProperty: "uncompressed"}, engineName, codec{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	compareJoined(t, l, s, sourceOf{body: body.Bytes()})
+	joined, _, err := joinedOf(t, l, s, false, sourceOf{body: body.Bytes()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := pagesOf(t, joined); n != 1 || large < 3 {
+		t.Errorf("%d large pages of version 2 became %d", large, n)
+	}
+}
+
 func textsOfFile(t testing.TB, body []byte, s *schema.Type) []string {
 	t.Helper()
 	texts, err := columnTexts(t.Context(), body, s, nil, false)
