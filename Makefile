@@ -29,12 +29,10 @@ PARALLEL ?= 6
 CHAOS ?= 1h
 SEED  ?= $(shell date +%s)
 
-# Records of the benchmark's largest input, rounds, a regular expression for the rows (none: all), readers to install besides
-# delta-rs and DuckDB (chdb, spark), further flags.
+# Records of the benchmark's largest input, rounds, a regular expression for the rows (none: all), further flags.
 RECORDS ?= 3000000
 ROUNDS  ?= 5
 ROWS    ?=
-READERS ?=
 BENCH   ?=
 
 # What a machine cannot have is skipped with a message, but never in CI.
@@ -64,20 +62,20 @@ packages:
 programs:
 	$(GO) test -parallel $(PARALLEL) -timeout $(TIMEOUT) ./internal/proof # what it tests are programs, which have no race detector
 
-chaos: readers kafka s3 ## every fault against the real program and real servers, for CHAOS (1h), by SEED; READERS=spark has Spark at work beside it as well
+chaos: readers kafka s3 ## every fault against the real program and real servers, for CHAOS (1h), by SEED; SLUICE_SPARK=1 has Spark at work beside it as well
 	@echo "make chaos CHAOS=$(CHAOS) SEED=$(SEED)"
 	SLUICE_CHAOS=$(CHAOS) SLUICE_MODEL_SEED=$(SEED) $(GO) test -count=1 -timeout 24h ./internal/model
-	SLUICE_CHAOS=$(CHAOS) SLUICE_PROOF_SEED=$(SEED) SLUICE_READERS='$(READERS)' $(GO) test -v -count=1 -timeout 24h ./internal/proof
+	SLUICE_CHAOS=$(CHAOS) SLUICE_PROOF_SEED=$(SEED) $(GO) test -v -count=1 -timeout 24h ./internal/proof
 
-bench: build readers kafka ## measure Sluice beside others: ROWS of RECORDS in ROUNDS, READERS='chdb spark' for more of them; BENCH='-into docs/performance.md' writes the results there
+bench: build readers kafka ## measure Sluice beside others: ROWS of RECORDS in ROUNDS; BENCH='-into docs/performance.md' writes the results there
 	$(GO) run ./bench -sluice bin/sluice -records $(RECORDS) -rounds $(ROUNDS) -rows '$(ROWS)' $(BENCH)
 
 profile: build readers ## where the processor's time goes in a run over RECORDS records
 	$(GO) run ./bench -sluice bin/sluice -records $(RECORDS) -profile bin/cpu.prof
 	$(GO) tool pprof -top -nodecount 40 bin/cpu.prof
 
-readers: ## install the foreign Delta readers that tests ask (Python)
-	@testdata/readers/install.sh $(READERS) >/dev/null || { $(NOT_IN_CI) && echo "the tests that ask foreign readers will be skipped"; }
+readers: ## install the foreign Delta readers that tests ask (Python; Java and Maven for Spark)
+	@testdata/readers/install.sh chdb polars spark >/dev/null || { $(NOT_IN_CI) && echo "the tests that ask a foreign reader which is missing will be skipped"; }
 
 kafka: ## install the Kafka broker that tests start (Java, Maven)
 	@{ command -v java && command -v mvn && testdata/kafka/kafka.sh install .cache/kafka; } >/dev/null \

@@ -118,7 +118,7 @@ func (b *bench) round(ctx context.Context, r row, compare bool) (runs []sample, 
 func (b *bench) lacks(ctx context.Context, reader string) string {
 	if out, err := exec.CommandContext(ctx, b.installer(), "--check", reader).CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "%s", out)
-		return reader + " is not installed, which READERS=" + reader + " does"
+		return reader + " is not installed, which make readers does"
 	}
 	return ""
 }

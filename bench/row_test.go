@@ -22,7 +22,7 @@ func TestRowWithoutItsReaderIsLeftOutWithTheReason(t *testing.T) {
 	}}}}.with("spark")
 	installer("exit 4")
 	got, err := b.measure(t.Context(), r)
-	if want := "spark is not installed, which READERS=spark does"; err != nil || got.LeftOut != want || ran != 0 {
+	if want := "spark is not installed, which make readers does"; err != nil || got.LeftOut != want || ran != 0 {
 		t.Errorf("%+v, %v, after %d runs", got, err, ran)
 	}
 	installer("exit 0")

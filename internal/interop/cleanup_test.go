@@ -16,7 +16,7 @@ import (
 )
 
 // TestForeignReadersReadWhatADeadCleanupLeaves has a cleanup of expired log die half-way through and behind its deletions of
-// versions, and those of sidecars.
+// versions, and those of sidecars. Polars does not read tables with these.
 func TestForeignReadersReadWhatADeadCleanupLeaves(t *testing.T) {
 	Readers(t)
 	origin := t.TempDir()
@@ -66,4 +66,6 @@ func TestForeignReadersReadWhatADeadCleanupLeaves(t *testing.T) {
 		tables = append(tables, Table{Path: folder, Versions: want})
 	}
 	Check(t, tables...)
+	CheckBy(t, "spark", tables...)
+	CheckBy(t, "chdb", tables...)
 }

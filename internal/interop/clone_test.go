@@ -20,7 +20,7 @@ func TestForeignReadersReadClones(t *testing.T) {
 	for batch, rows := range []string{`[{"id":1,"p":"a b"},{"id":2,"p":null}]`, `[{"id":3,"p":"a b"},{"id":4,"p":null},{"id":5,"p":null}]`} {
 		tabletest.Commit(t, tabletest.Begin(t, table.New(store, table.Options{}), create, rows), batch)
 	}
-	var tables []Table
+	var tables, compacted []Table
 	for _, c := range []struct {
 		scheme  string
 		vector  bool
@@ -39,11 +39,14 @@ func TestForeignReadersReadClones(t *testing.T) {
 		cloned := newest(t, clone)
 		tables = append(tables, Table{Path: folder, Versions: map[int64]Content{0: Scanned(t, cloned)}, Refused: c.refused})
 		last := compact(t, clone)
-		tables = append(tables, Table{Path: folder, Versions: map[int64]Content{last.Version(): Scanned(t, last)}})
+		compacted = append(compacted, Table{Path: folder, Versions: map[int64]Content{last.Version(): Scanned(t, last)}})
 	}
+	tables = append(tables, compacted...)
 	Check(t, tables...)
 	for i := range tables {
 		tables[i].Refused = nil
 	}
-	CheckOnDemand(t, "spark", tables...)
+	CheckBy(t, "spark", tables...)
+	CheckBy(t, "polars", compacted...)
+	CheckBy(t, "chdb", compacted...)
 }

@@ -17,10 +17,30 @@ import (
 	"github.com/sluicedata/sluice/table"
 )
 
+// TestForeignReadersReadClusteredTables has one put in order by two columns, and then clustered by another.
+func TestForeignReadersReadClusteredTables(t *testing.T) {
+	Readers(t)
+	folder := t.TempDir()
+	store := tabletest.Local(t, folder)
+	clustered := tabletest.Points(t, store, 40, "x", "s.y")
+	asked := Table{Path: folder, Versions: map[int64]Content{}}
+	ask := func(s *table.Snapshot) { asked.Versions[s.Version()] = Scanned(t, s) }
+	ask(newest(t, store))
+	ask(compact(t, store))
+	if _, err := clustered.ClusterBy(t.Context(), []string{"note"}); err != nil {
+		t.Fatal(err)
+	}
+	ask(compact(t, store))
+	Check(t, asked)
+	CheckBy(t, "spark", asked)
+	CheckBy(t, "polars", asked)
+	CheckBy(t, "chdb", asked)
+}
+
 // TestSparkAndSluiceKeepAClusteredTableByTurns has each append to a clustered table, put it in order, and change what it is clustered by.
 // Both know the same columns after each step, and all readers the same rows at each version.
 func TestSparkAndSluiceKeepAClusteredTableByTurns(t *testing.T) {
-	readers := ReadersOnDemand(t, "spark")
+	readers := SparkOnDemand(t)
 	s := &shared{t: t, folder: t.TempDir(), last: -1, versions: map[int64]Content{}}
 	s.store = tabletest.Local(t, s.folder)
 	s.spark = readers.Writer(t, "spark", s.folder)
@@ -55,14 +75,11 @@ func TestSparkAndSluiceKeepAClusteredTableByTurns(t *testing.T) {
 		step.make()
 		s.holds(step.name, step.clustering)
 	}
-	all, rows := Table{Path: s.folder, Versions: s.versions}, Table{Path: s.folder, Versions: map[int64]Content{}}
-	for version, c := range s.versions {
-		rows.Versions[version] = Content{Rows: c.Rows, Hash: c.Hash} // ClickHouse tells texts as binary
-	}
+	all := Table{Path: s.folder, Versions: s.versions}
 	Check(t, all)
-	CheckOnDemand(t, "spark", all)
-	CheckOnDemand(t, "polars", all)
-	CheckOnDemand(t, "chdb", rows)
+	CheckBy(t, "spark", all)
+	CheckBy(t, "polars", all)
+	CheckBy(t, "chdb", all)
 }
 
 // shared is a table that both write to, and what each of its versions is to hold.

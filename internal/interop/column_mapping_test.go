@@ -34,7 +34,6 @@ func TestForeignReadersReadTablesWithColumnMapping(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ofFlat.Schema = nil // ClickHouse tells texts as binary
 	var tables, ofClickHouse []Table
 	for _, mode := range []string{"name", "id"} {
 		path := filepath.Join(t.TempDir(), mode)
@@ -46,9 +45,9 @@ func TestForeignReadersReadTablesWithColumnMapping(t *testing.T) {
 		ofClickHouse = append(ofClickHouse, Table{Path: path, Columns: flat, Versions: map[int64]Content{1: ofFlat, 2: ofFlat}})
 	}
 	Check(t, tables...)
-	CheckOnDemand(t, "spark", tables...)
-	CheckOnDemand(t, "polars", tables...)
-	CheckOnDemand(t, "chdb", ofClickHouse...)
+	CheckBy(t, "spark", tables...)
+	CheckBy(t, "polars", tables...)
+	CheckBy(t, "chdb", ofClickHouse...)
 }
 
 // TestDeltaRSReadsPartitionsUnderColumnMapping does not ask DuckDB, which takes one partition column for another there.
@@ -66,5 +65,5 @@ func TestDeltaRSReadsPartitionsUnderColumnMapping(t *testing.T) {
 	compact(t, tabletest.Local(t, path))
 	tables := []Table{{Path: path, Versions: map[int64]Content{2: contentOf(t, arrowSchema, record, record)}}}
 	check(t, venv, []string{"deltalake"}, tables)
-	CheckOnDemand(t, "spark", tables...)
+	CheckBy(t, "spark", tables...)
 }

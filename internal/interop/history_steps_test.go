@@ -33,7 +33,7 @@ type history struct {
 	last   int64                    // version
 	wants  map[int64]Content        // by versions
 	flat   []string                 // columns of it that are not nested
-	ofFlat map[int64]Content        // by versions, of these columns, without their types
+	ofFlat map[int64]Content        // by versions, of these columns
 	rows   map[int64][]arrow.Record // by versions, with the columns that they were appended with
 	nextID int64
 }
@@ -103,7 +103,6 @@ func (h *history) holds(rows []arrow.Record) {
 	}
 	ofFlat, err := ContentOf(columns, records, h.flat...)
 	h.must(err)
-	ofFlat.Schema = nil
 	for content := contentOf(h.t, columns, records...); h.last < s.Version(); h.last++ {
 		h.wants[h.last+1], h.ofFlat[h.last+1], h.rows[h.last+1] = content, ofFlat, rows
 	}
@@ -336,4 +335,13 @@ func (h *history) versions(from, to int64, refused map[string]string) Table {
 	versions := maps.Clone(h.wants)
 	maps.DeleteFunc(versions, func(v int64, _ Content) bool { return v < from || v > to })
 	return Table{Path: h.path, Versions: versions, Refused: refused}
+}
+
+// only is what to ask an engine of some versions.
+func (h *history) only(versions ...int64) Table {
+	asked := Table{Path: h.path, Versions: map[int64]Content{}}
+	for _, v := range versions {
+		asked.Versions[v] = h.wants[v]
+	}
+	return asked
 }

@@ -26,6 +26,7 @@ func TestForeignReadersReadAWholeHistory(t *testing.T) {
 	})
 	h.append()
 	h.compact("id", "d")
+	inZOrder := h.last
 	h.restore(2)
 	h.vacuum(time.Now())
 	h.set("delta.enableDeletionVectors", "true")
@@ -35,6 +36,7 @@ func TestForeignReadersReadAWholeHistory(t *testing.T) {
 	h.compact()
 	h.append()
 	h.delete(5)
+	withVectors := h.last
 
 	shortened := h.copied("shortened")
 	shortened.compact()
@@ -42,7 +44,6 @@ func TestForeignReadersReadAWholeHistory(t *testing.T) {
 	shortened.append()
 	shortened.cleanup(time.Now().AddDate(0, 0, 40))
 
-	plain := h.last
 	h.setV2()
 	h.append()
 	v2 := h.last
@@ -59,9 +60,13 @@ func TestForeignReadersReadAWholeHistory(t *testing.T) {
 		shortened.versions(0, shortened.last, nil),
 	}
 	Check(t, tables...)
-	CheckOnDemand(t, "spark", tables...)
-	CheckOnDemand(t, "polars", h.versions(0, withoutVectors, nil), h.versions(plain+1, v2, ofV2))
-	CheckOnDemand(t, "chdb", Table{Path: h.path, Columns: h.flat, Versions: h.ofFlat}, Table{Path: shortened.path, Columns: h.flat, Versions: shortened.ofFlat})
+	ofSpark := []Table{h.only(inZOrder, withoutVectors, withVectors, v2, h.last), commits.only(h.last), shortened.only(shortened.last)}
+	if sparkHasTime() {
+		ofSpark = tables
+	}
+	CheckBy(t, "spark", ofSpark...)
+	CheckBy(t, "polars", h.versions(0, withoutVectors, nil), h.versions(withVectors+1, v2, ofV2))
+	CheckBy(t, "chdb", Table{Path: h.path, Columns: h.flat, Versions: h.ofFlat}, Table{Path: shortened.path, Columns: h.flat, Versions: shortened.ofFlat})
 }
 
 // widen changes types of columns as an engine does that knows the table feature typeWidening.

@@ -10,6 +10,11 @@ import (
 	"testing"
 )
 
+// fakeJava stands in for java, in the version that JAVA says.
+const fakeJava = `#!/bin/sh
+echo "    java.specification.version = $JAVA" >&2
+`
+
 // fakePython stands in for python3: it is as old as SUITABLE says (a status), and what it installs with as good as PIP
 // says. It notes each install in the file pips beside the environment.
 const fakePython = `#!/bin/sh
@@ -23,7 +28,7 @@ case "$1 $2" in
 esac
 `
 
-// installer is a copy of install.sh in a repository of its own, with fakePython in front of all else.
+// installer is a copy of install.sh in a repository of its own, with fakePython and fakeJava in front of all else.
 func installer(t *testing.T) (scripts string) {
 	t.Helper()
 	root, bin := t.TempDir(), t.TempDir()
@@ -36,7 +41,7 @@ func installer(t *testing.T) (scripts string) {
 		t.Fatal(err)
 	}
 	for path, text := range map[string]string{
-		filepath.Join(scripts, "install.sh"): string(script), filepath.Join(bin, "python3"): fakePython,
+		filepath.Join(scripts, "install.sh"): string(script), filepath.Join(bin, "python3"): fakePython, filepath.Join(bin, "java"): fakeJava,
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o777); err != nil {
 			t.Fatal(err)
@@ -96,11 +101,19 @@ func TestCheckTellsWhatIsMissingAndInstallsNothing(t *testing.T) {
 	}
 }
 
-func TestMachineWithoutPythonIsToldApart(t *testing.T) {
+func TestMachineWithoutPythonOrJavaIsToldApart(t *testing.T) {
 	scripts := installer(t)
+	t.Setenv("JAVA", "11")
+	_, err := install(t.Context(), scripts, []string{"spark"})
+	if err == nil || !strings.Contains(err.Error(), "not on this machine: install.sh: no Java 17") {
+		t.Errorf("without Java: %v", err)
+	}
+	if _, err := install(t.Context(), scripts, []string{"chdb"}); err != nil {
+		t.Errorf("without Java, for which only Spark asks: %v", err)
+	}
 	t.Setenv("SUITABLE", "1")
-	_, err := install(t.Context(), scripts, nil)
-	if err == nil || !strings.Contains(err.Error(), "no foreign readers on this machine") {
-		t.Errorf("error %v", err)
+	_, err = install(t.Context(), scripts, []string{"polars"})
+	if err == nil || !strings.Contains(err.Error(), "not on this machine: install.sh: no Python") {
+		t.Errorf("without Python: %v", err)
 	}
 }

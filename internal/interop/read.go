@@ -29,7 +29,7 @@ type Answer struct {
 	Error   string   `json:"error"`
 }
 
-// Read asks one engine (deltalake, duckdb; chdb, polars or spark where installed) all questions, in one process, and returns the
+// Read asks one engine (deltalake, duckdb; chdb, polars or spark if Readers was asked for it) all questions, in one process, and returns the
 // answers in their order. A table that the engine refuses is an answer, not an error.
 func (v *Venv) Read(ctx context.Context, engine string, jobs ...Job) ([]Answer, error) {
 	answers := make([]Answer, len(jobs))

@@ -16,7 +16,7 @@ const side = 270
 // files as they came, and of those that a compaction has put in order. They are those that Sluice's scan reads.
 func TestEnginesSkipFilesOfTablesInOrder(t *testing.T) {
 	engines := map[string]*Venv{"duckdb": Readers(t)}
-	if onDemand("spark") {
+	if sparkHasTime() {
 		engines["spark"] = Readers(t, "spark")
 	}
 	columns := []string{"x", "s.y"}

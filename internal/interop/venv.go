@@ -1,8 +1,8 @@
 // Package interop lets tests ask others what is in a table or in its source.
 //
-// It owns the way to the foreign Delta readers (delta-rs and DuckDB, in a Python virtual environment that it installs) and
-// to an independent reading of JSON sources. Both answer with the order-free row hash of package rowhash, so that a test
-// compares row for row what Sluice wrote with what others see: Check for tables at each of their versions, Source for
+// It owns the way to the foreign Delta readers (delta-rs, DuckDB, ClickHouse, Polars and Spark, in a Python virtual environment
+// that it installs) and to an independent reading of JSON sources. Both answer with the order-free row hash of package rowhash, so that a test
+// compares row for row what Sluice wrote with what others see: Check and CheckBy for tables at each of their versions, Source for
 // files. A Writer has one of them change a table. The Python side is testdata/readers.
 //
 // Invariants:
@@ -30,15 +30,15 @@ type Venv struct {
 	scripts string // folder of testdata/readers
 }
 
-// exitUnsuitable is install.sh's status for a machine without a suitable Python.
+// exitUnsuitable is install.sh's status for a machine without a suitable Python or, for Spark, Java.
 const exitUnsuitable = 3
 
-// Readers installs the foreign readers, which takes no time when they are there, and optional ones (chdb, polars, spark) with
+// Readers installs delta-rs and DuckDB, which takes no time when they are there, and larger ones (chdb, polars, spark) with
 // them. It skips the test where that is impossible, and fails it there when CI is true in the environment.
-func Readers(tb testing.TB, optional ...string) *Venv {
+func Readers(tb testing.TB, larger ...string) *Venv {
 	tb.Helper()
 	scripts := filepath.Join(Root(tb), "testdata", "readers")
-	python, err := install(tb.Context(), scripts, optional)
+	python, err := install(tb.Context(), scripts, larger)
 	switch {
 	case err == nil:
 	case os.Getenv("CI") == "true":
@@ -49,15 +49,15 @@ func Readers(tb testing.TB, optional ...string) *Venv {
 	return &Venv{python: python, scripts: scripts}
 }
 
-func install(ctx context.Context, scripts string, optional []string) (string, error) {
-	cmd := exec.CommandContext(ctx, filepath.Join(scripts, "install.sh"), optional...)
+func install(ctx context.Context, scripts string, larger []string) (string, error) {
+	cmd := exec.CommandContext(ctx, filepath.Join(scripts, "install.sh"), larger...)
 	var out, progress bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &progress
 	err := cmd.Run()
 	var exit *exec.ExitError
 	switch {
 	case errors.As(err, &exit) && exit.ExitCode() == exitUnsuitable:
-		return "", fmt.Errorf("no foreign readers on this machine: %s", tail(progress.String()))
+		return "", fmt.Errorf("not on this machine: %s", tail(progress.String()))
 	case err != nil:
 		return "", fmt.Errorf("install the foreign readers: %w: %s", err, tail(progress.String()))
 	}

@@ -16,8 +16,8 @@ import (
 )
 
 // TestForeignReadersReadEachEncodingAndCodec writes values of every type, at the edges of the types, as each table may ask
-// for them, in files of many pages and of few rows. ClickHouse has no null lists, maps and structs, and tells texts as
-// binary: it is asked for the version without such, and for its rows alone.
+// for them, in files of many pages and of few rows. ClickHouse has no null lists, maps and structs: it is asked for the
+// version without such.
 func TestForeignReadersReadEachEncodingAndCodec(t *testing.T) {
 	Readers(t)
 	arrowSchema := deltaTypes()
@@ -39,12 +39,13 @@ func TestForeignReadersReadEachEncodingAndCodec(t *testing.T) {
 				"sluice.parquet.encoding": encoding, "delta.parquet.compression.codec": codec,
 			}}, appends)
 			tables = append(tables, Table{Path: path, Versions: map[int64]Content{3: last}})
-			ofClickHouse = append(ofClickHouse, Table{Path: path, Versions: map[int64]Content{0: {Rows: first.Rows, Hash: first.Hash}}})
+			ofClickHouse = append(ofClickHouse, Table{Path: path, Versions: map[int64]Content{0: first}})
 		}
 	}
 	Check(t, tables...)
-	CheckOnDemand(t, "spark", tables...)
-	CheckOnDemand(t, "chdb", ofClickHouse...)
+	CheckBy(t, "spark", tables...)
+	CheckBy(t, "polars", tables...)
+	CheckBy(t, "chdb", ofClickHouse...)
 }
 
 // repeated is a record with all of its rows so many times.

@@ -24,10 +24,10 @@ func TestDeltaRSAtWorkBesideIngestionAndCompactionLosesAndDoublesNothing(t *test
 	})
 }
 
-// TestSparkAtWorkBesideIngestionAndCompactionLosesAndDoublesNothing is for where SLUICE_READERS has spark: it takes minutes. The
+// TestSparkAtWorkBesideIngestionAndCompactionLosesAndDoublesNothing is for where SLUICE_SPARK is set: it takes minutes. The
 // table is partitioned, since Spark reads all of one that is not to delete of it, and fails with each append meanwhile.
 func TestSparkAtWorkBesideIngestionAndCompactionLosesAndDoublesNothing(t *testing.T) {
-	readers := interop.ReadersOnDemand(t, "spark")
+	readers := interop.SparkOnDemand(t)
 	changes := []string{"append", "merge", "delete", "optimize", "append", "add-column", "checkpoint", "delete"}
 	for _, vectors := range []string{"false", "true"} {
 		t.Run("deletion vectors "+vectors, func(t *testing.T) {

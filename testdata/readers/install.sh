@@ -4,8 +4,8 @@
 #   install.sh [chdb] [polars] [spark]           delta-rs and DuckDB always, ClickHouse, Polars and Spark when asked for
 #   install.sh --check [chdb] [polars] [spark]   installs nothing; exit status 4 when something of it is missing
 #
-# Spark, with its source for Kafka, needs Java 17 and, to install, Maven. Prints the path of the interpreter. Idempotent: does nothing when what is asked for is there;
-# several at once wait for one another. Exit status 3 when this machine lacks Python 3.10 or newer with venv and pip, 1 when an install failed.
+# Spark, with its source for Kafka, needs Java 17 or newer and, to install, Maven. Prints the path of the interpreter. Idempotent: does nothing when what is asked for is there;
+# several at once wait for one another. Exit status 3 when this machine lacks Python 3.10 or newer with venv and pip, or for Spark those; 1 when an install failed.
 set -euo pipefail
 
 # The pins move together: a DuckDB extension is built for one DuckDB, delta-spark for one Spark.
@@ -55,6 +55,12 @@ suitable() {
   python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null
 }
 
+suitable_for_spark() {
+  local version
+  version=$(java -XshowSettings:properties -version 2>&1 | sed -n 's/.*java.specification.version = //p')
+  [ "${version%%.*}" -ge 17 ] 2>/dev/null && command -v mvn >/dev/null
+}
+
 # install_jars fetches what pyspark does not bring, into jars beside the virtual environment.
 install_jars() {
   local pom jar group artifact version dependencies=
@@ -92,6 +98,7 @@ install() {
 if ! installed; then
   [ -z "$check" ] || { echo "install.sh: not all of $packages $jars is in $dir" >&2; exit 4; }
   suitable || { echo "install.sh: no Python 3.10 or newer with venv and pip here; install python3 and python3-venv" >&2; exit 3; }
+  [ -z "$jars" ] || suitable_for_spark || { echo "install.sh: no Java 17 or newer and Maven here, which Spark takes" >&2; exit 3; }
   mkdir -p "$dir"
   lock
   if ! installed; then
