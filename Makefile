@@ -10,11 +10,14 @@ GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 VERSITYGW   := github.com/versity/versitygw/cmd/versitygw@v1.8.0
 TOXIPROXY   := github.com/Shopify/toxiproxy/v2/cmd/server@v2.5.0
 
-# With a C compiler zstd is the C library, which is linked in; without one, and for other platforms, it is Go. Names of hosts and users
-# are looked up in Go either way. Where the C library of the system can be linked statically (not on macOS), it is.
+# Names of hosts and users are looked up in Go, with a C compiler and without one, in tests as in what is built, so that packages are compiled once for both.
+TAGS           := -tags=netgo,osusergo
+export GOFLAGS := $(filter-out $(TAGS),$(shell $(GO) env GOFLAGS)) $(TAGS)
+
+# With a C compiler zstd is the C library, which is linked in; without one, and for other platforms, it is Go. Where the C library of the
+# system can be linked statically (not on macOS), it is.
 STATIC     = $(shell test "$$($(GO) env CGO_ENABLED)" = 1 && printf 'int main(void) { return 0; }' | $$($(GO) env CC) -static -x c - -o /dev/null 2>/dev/null && echo -linkmode external -extldflags -static)
 LDFLAGS   := -s -w -X main.version=$(VERSION)
-BUILD     := $(GO) build -tags netgo,osusergo
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 
 # How long a test package may take, and how many inputs each fuzz target tries. With a duration (FUZZTIME=1h) instead of a number,
@@ -45,7 +48,7 @@ help: ## print the targets
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build bin/sluice
-	$(BUILD) -ldflags '$(LDFLAGS) $(STATIC)' -o bin/sluice ./cmd/sluice
+	$(GO) build -ldflags '$(LDFLAGS) $(STATIC)' -o bin/sluice ./cmd/sluice
 
 demo: build ## build, then run a pipeline over a landing folder and show the table
 	PATH="$(CURDIR)/bin:$$PATH" examples/quickstart.sh
@@ -109,7 +112,7 @@ fuzz: ## run each fuzz target on FUZZTIME inputs (3000x), or for a time (1h)
 cross: ## build for every platform
 	@set -e; for platform in $(PLATFORMS); do \
 		os=$${platform%/*} arch=$${platform#*/}; echo "build bin/sluice-$$os-$$arch"; \
-		GOOS=$$os GOARCH=$$arch CGO_ENABLED=0 $(BUILD) -ldflags '$(LDFLAGS)' -o bin/sluice-$$os-$$arch ./cmd/sluice; \
+		GOOS=$$os GOARCH=$$arch CGO_ENABLED=0 $(GO) build -ldflags '$(LDFLAGS)' -o bin/sluice-$$os-$$arch ./cmd/sluice; \
 	done
 
 vuln: ## look for known vulnerabilities in what is built
