@@ -7,7 +7,8 @@ import (
 )
 
 // Backwards goes through the commits from a version on down, from the newest when it is negative, as far as the log still has
-// them. As many are held as are read at a time. It ends with the first error; errors are those of Commits.
+// them. As many are held as are read at a time. It ends with the first error; errors are those of Commits, and ErrNoVersion
+// (wrapped).
 func (l *Log) Backwards(ctx context.Context, from int64) iter.Seq2[*Commit, error] {
 	return func(yield func(*Commit, error) bool) {
 		first, from, err := l.span(ctx, from)
@@ -42,8 +43,13 @@ func (l *Log) span(ctx context.Context, to int64) (first, last int64, err error)
 	if hole := e.missing(first, last); hole >= 0 {
 		return 0, 0, e.hole(hole, last)
 	}
-	if to >= 0 {
-		last = min(last, to)
+	switch {
+	case to < 0:
+		return first, last, nil
+	case to > last:
+		return 0, 0, e.newer(to)
+	case to < first:
+		return 0, 0, fmt.Errorf("table %s, version %d: %w: its commit has been cleaned up; the oldest that is left is of version %d", e.table, to, ErrNoVersion, first)
 	}
-	return first, last, nil
+	return first, to, nil
 }

@@ -103,6 +103,11 @@ func (e *listing) newest() int64 {
 	return newest
 }
 
+// newer is the error for a version above the newest.
+func (e *listing) newer(version int64) error {
+	return fmt.Errorf("table %s, version %d: %w; the newest is %d", e.table, version, ErrNoVersion, e.newest())
+}
+
 // segments returns from what a version can be read, the best first: from the newest checkpoint on, from older ones on in
 // case it is damaged, from the first commit on. The newest version is meant when version is negative.
 func (e *listing) segments(version int64) ([]segment, error) {
@@ -115,7 +120,7 @@ func (e *listing) segments(version int64) ([]segment, error) {
 	case newest < 0:
 		return nil, fmt.Errorf("table %s: %w", e.table, ErrNoTable)
 	case to > newest:
-		return nil, fmt.Errorf("table %s, version %d: %w; the newest is %d", e.table, to, ErrNoVersion, newest)
+		return nil, e.newer(to)
 	}
 	var list []segment
 	hole := int64(-1)

@@ -165,6 +165,16 @@ func TestBackwards(t *testing.T) {
 			t.Errorf("%v, %v", c, err)
 		}
 	}
+	for v := range int64(20) {
+		s.drop(v)
+	}
+	for _, version := range []int64{20, 40} { // the commit of one has been cleaned up, the other is yet to come
+		for c, err := range l.Backwards(context.Background(), version) {
+			if c != nil || !errors.Is(err, ErrNoVersion) {
+				t.Errorf("from version %d: %v, %v", version, c, err)
+			}
+		}
+	}
 	for _, err := range New(newMemStore()).Backwards(context.Background(), -1) {
 		if !errors.Is(err, ErrNoTable) {
 			t.Error(err)
