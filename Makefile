@@ -18,12 +18,13 @@ export GOFLAGS := $(filter-out $(TAGS),$(shell $(GO) env GOFLAGS)) $(TAGS)
 # system can be linked statically (not on macOS), it is.
 STATIC     = $(shell test "$$($(GO) env CGO_ENABLED)" = 1 && printf 'int main(void) { return 0; }' | $$($(GO) env CC) -static -x c - -o /dev/null 2>/dev/null && echo -linkmode external -extldflags -static)
 LDFLAGS   := -s -w -X main.version=$(VERSION)
-PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
+CROSS     := $(addprefix cross/,linux/amd64 linux/arm64 darwin/amd64 darwin/arm64)
 
 # How long a test package may take, and how many inputs each fuzz target tries. With a duration (FUZZTIME=1h) instead of a number,
 # Go before 1.27 can fail at its end with "context deadline exceeded", which is no find (go.dev/issue/75804).
 TIMEOUT  ?= 45m
 FUZZTIME ?= 3000x
+FUZZED   := $(addprefix fuzz/,$(shell grep -rl --include='*_test.go' --exclude-dir=.cache '^func Fuzz' . | xargs -n 1 dirname | cut -c 3- | sort -u))
 
 # How many tests of a package run at once: most wait for processes and servers.
 PARALLEL ?= 6
@@ -42,7 +43,7 @@ BENCH   ?=
 NOT_IN_CI := test "$$CI" != true
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test packages programs chaos bench profile readers kafka s3 lint fmt fuzz cross vuln clean
+.PHONY: help build demo test packages programs chaos bench profile readers kafka s3 lint fmt fuzz $(FUZZED) cross $(CROSS) vuln clean
 
 help: ## print the targets
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -97,23 +98,21 @@ lint: ## gofumpt, vet, staticcheck
 fmt: ## format the code
 	$(GO) run $(GOFUMPT) -w .
 
-fuzz: ## run each fuzz target on FUZZTIME inputs (3000x), or for a time (1h)
-	@grep -rho --include='*_test.go' '^func Fuzz[A-Za-z0-9_]*' . >/dev/null || { echo "no fuzz targets"; exit 1; }
-	@set -e; cache=$$($(GO) env GOCACHE)/fuzz; for package in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n 1 dirname | sort -u); do \
-		program=$(CURDIR)/.cache/fuzz/$$package.test; \
-		mkdir -p $$(dirname $$program); \
-		$(GO) test -fuzz . -c -o $$program $$package; \
-		for target in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p' $$package/*_test.go); do \
-			echo "fuzz $$package $$target $(FUZZTIME)"; \
-			(cd $$package && $$program -test.run '^$$' -test.fuzz "^$$target\$$" -test.fuzztime $(FUZZTIME) -test.fuzzcachedir $$cache/$$package/$$target); \
-		done; \
+fuzz: $(FUZZED) ## run each fuzz target on FUZZTIME inputs (3000x), or for a time (1h)
+	@test -n '$(FUZZED)' || { echo "no fuzz targets"; exit 1; }
+
+$(FUZZED): fuzz/%:
+	@set -e; program=$(CURDIR)/.cache/fuzz/$*.test; mkdir -p $$(dirname $$program); \
+	$(GO) test -fuzz . -c -o $$program ./$*; \
+	cd $*; for target in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p' *_test.go); do \
+		echo "fuzz $* $$target $(FUZZTIME)"; \
+		$$program -test.run '^$$' -test.fuzz "^$$target\$$" -test.fuzztime $(FUZZTIME) -test.fuzzcachedir $$($(GO) env GOCACHE)/fuzz/$*/$$target; \
 	done
 
-cross: ## build for every platform
-	@set -e; for platform in $(PLATFORMS); do \
-		os=$${platform%/*} arch=$${platform#*/}; echo "build bin/sluice-$$os-$$arch"; \
-		GOOS=$$os GOARCH=$$arch CGO_ENABLED=0 $(GO) build -ldflags '$(LDFLAGS)' -o bin/sluice-$$os-$$arch ./cmd/sluice; \
-	done
+cross: $(CROSS) ## build for every platform
+
+$(CROSS): cross/%:
+	GOOS=$(*D) GOARCH=$(*F) CGO_ENABLED=0 $(GO) build -ldflags '$(LDFLAGS)' -o bin/sluice-$(*D)-$(*F) ./cmd/sluice
 
 vuln: ## look for known vulnerabilities in what is built
 	@$(GO) run $(GOVULNCHECK) -version >/dev/null
