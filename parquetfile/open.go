@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 )
 
@@ -39,6 +40,27 @@ func (f *File) Chunk(group, column int) (m *format.ColumnMetaData, start, size i
 	m = &f.Metadata().RowGroups[group].Columns[column].MetaData
 	start, size, err = chunkRange(m.DataPageOffset, m.DictionaryPageOffset, m.TotalCompressedSize, f.Size())
 	return m, start, size, err
+}
+
+// ColumnIndex reads the bounds of the pages of a column chunk (parquet.thrift, ColumnIndex); nil if the file has none.
+func (f *File) ColumnIndex(group, column int) (index *format.ColumnIndex, err error) {
+	defer Recover(&err)
+	c := &f.Metadata().RowGroups[group].Columns[column]
+	if c.ColumnIndexOffset <= 0 || c.ColumnIndexLength <= 0 {
+		return nil, nil
+	}
+	if int64(c.ColumnIndexLength) > f.Size()-c.ColumnIndexOffset {
+		return nil, ErrDamaged
+	}
+	b := make([]byte, c.ColumnIndexLength)
+	if _, err := f.object.ReadAt(b, c.ColumnIndexOffset); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	index = &format.ColumnIndex{}
+	if err := thrift.Unmarshal(&thrift.CompactProtocol{}, b, index); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return index, nil
 }
 
 // Pages begins in front of a column's pages in a row group.

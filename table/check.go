@@ -29,7 +29,8 @@ func (e *MissingError) Error() string {
 }
 
 // Check holds a file against what the log says of it: its size, its footer, the number of its rows, and its deletion vector;
-// deep reads all of its values as well, against the checksums of their pages, and compares them with the statistics; texts have to be UTF-8. It returns what is wrong, a *MissingError
+// deep reads all of its values as well, against the checksums of their pages, and compares them with the statistics in the log and in the file's
+// footer; texts have to be UTF-8. It returns what is wrong, a *MissingError
 // among it if the file or that of its vector is not there. An error is of the storage, of the context, or a
 // *commitlog.UnsupportedError for a file in another kind of store.
 func (s *Snapshot) Check(ctx context.Context, f *File, deep bool) (faults []error, err error) {
@@ -132,7 +133,13 @@ func (c *fileCheck) values(ctx context.Context) error {
 		}
 		return nil
 	})
+	var footer []*footerCheck
 	if err == nil {
+		r.opened = func(file *parquetfile.File, group int, leaf *leafColumn) error {
+			check, err := watchFooter(file, group, leaf)
+			footer = append(footer, check)
+			return err
+		}
 		err = r.read(ctx)
 	}
 	if err != nil {
@@ -140,6 +147,9 @@ func (c *fileCheck) values(ctx context.Context) error {
 	}
 	for _, column := range columns {
 		column.judge(c, stats)
+	}
+	for _, leaf := range footer {
+		leaf.judge(c)
 	}
 	for _, name := range slices.Sorted(maps.Keys(notUTF8)) {
 		c.fault("column %s has the text %q, which is not UTF-8", name, notUTF8[name])
@@ -170,12 +180,39 @@ func invalidText(a arrow.Array) (text string, found bool) {
 
 // statCheck is a column with statistics, and what its values have shown.
 type statCheck struct {
-	name     string
-	path     []string
-	min, max Value // by the statistics; nil if there are none
-	nulls    int64 // that were counted
-	below    Value // one that the least is above; nil if there is none
-	above    Value
+	name string
+	path []string
+	heldBounds
+	nulls int64 // that were counted
+}
+
+// heldBounds are bounds, and what of the values that are held against them is outside.
+type heldBounds struct {
+	min, max     Value // that are said; nil if there are none
+	some         bool  // there was a value
+	below, above Value // values outside; nil if there are none
+}
+
+func (b *heldBounds) take(v Value) {
+	b.some = true
+	if isNaN(v) {
+		return // some writers leave NaN out of their bounds
+	}
+	if b.min != nil && compareValues(v, b.min) < 0 {
+		b.below = v
+	}
+	if b.max != nil && compareValues(v, b.max) > 0 {
+		b.above = v
+	}
+}
+
+func (b *heldBounds) judge(check *fileCheck, what, by string) {
+	if b.below != nil {
+		check.fault("%s has %v, below the least value by %s, %v", what, b.below, by, b.min)
+	}
+	if b.above != nil {
+		check.fault("%s has %v, above the greatest value by %s, %v", what, b.above, by, b.max)
+	}
 }
 
 // columns are those of which there are statistics.
@@ -198,7 +235,7 @@ func (s *FileStats) columns(t *schema.Type) []*statCheck {
 		switch typ := typeAt(t, path); {
 		case typ == nil, typ.Kind == schema.Struct, typ.Kind == schema.Array, typ.Kind == schema.Map:
 		default:
-			columns = append(columns, &statCheck{name: name, path: path, min: s.Min[name], max: s.Max[name]})
+			columns = append(columns, &statCheck{name: name, path: path, heldBounds: heldBounds{min: s.Min[name], max: s.Max[name]}})
 		}
 	}
 	return columns
@@ -206,30 +243,16 @@ func (s *FileStats) columns(t *schema.Type) []*statCheck {
 
 func (c *statCheck) take(t *schema.Type, rows arrow.Record) {
 	for row := range int(rows.NumRows()) {
-		v := cellAt(t, rows, row, c.path)
-		if v == nil {
+		if v := cellAt(t, rows, row, c.path); v != nil {
+			c.heldBounds.take(v)
+		} else {
 			c.nulls++
-			continue
-		}
-		if f, ok := v.(float64); ok && f != f {
-			continue // some writers leave NaN out of their bounds
-		}
-		if c.min != nil && compareValues(v, c.min) < 0 {
-			c.below = v
-		}
-		if c.max != nil && compareValues(v, c.max) > 0 {
-			c.above = v
 		}
 	}
 }
 
 func (c *statCheck) judge(check *fileCheck, s *FileStats) {
-	if c.below != nil {
-		check.fault("column %s has %v, below the least value by its statistics, %v", c.name, c.below, c.min)
-	}
-	if c.above != nil {
-		check.fault("column %s has %v, above the greatest value by its statistics, %v", c.name, c.above, c.max)
-	}
+	c.heldBounds.judge(check, "column "+c.name, "its statistics")
 	if said, ok := s.Nulls[c.name]; ok && s.Tight && check.file.deleted == nil && said != c.nulls {
 		check.fault("column %s has %d nulls, its statistics say %d", c.name, c.nulls, said)
 	}

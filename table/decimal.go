@@ -14,7 +14,10 @@ type Decimal struct {
 	Scale    int
 }
 
-// appendDecimal appends a decimal with all of its digits: 1.230 for 1230 at scale 3.
+// String has all digits: 1.230 for 1230 at scale 3.
+func (d Decimal) String() string { return string(appendDecimal(nil, d.Unscaled, d.Scale)) }
+
+// appendDecimal appends a decimal as Decimal.String has it.
 func appendDecimal(b []byte, unscaled decimal128.Num, scale int) []byte {
 	v := unscaled.BigInt()
 	if v.Sign() < 0 {

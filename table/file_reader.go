@@ -28,6 +28,7 @@ type fileReader struct {
 	deleted      func(rows int64) (deletionVector, error) // nil when none of the file's rows have been
 	dictionaries bool                                     // texts that the file has in a dictionary may be in one in the records
 	fn           func(arrow.Record) error
+	opened       func(file *parquetfile.File, group int, leaf *leafColumn) error // nil, or hears of each leaf with values before it is read
 }
 
 func (f *fileReader) read(ctx context.Context) (err error) {
@@ -118,6 +119,13 @@ func (r *groupReader) open(file *parquetfile.File) (err error) {
 		r.sources = append(r.sources, src)
 	}
 	r.leaves = s.leaves
+	for _, leaf := range r.leaves {
+		if r.opened != nil && leaf.read != nil {
+			if err := r.opened(file, r.group, leaf); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }
 

@@ -20,11 +20,14 @@ import (
 // concurrent use.
 type leafColumn struct {
 	name           string // dotted
+	index          int    // among the file's leaves
 	maxDef, maxRep uint8
 	open           func() (parquet.Pages, error)
-	read           readValues // nil: it is read for its levels alone
-	dictionaries   bool       // texts may stay in the file's dictionary
+	read           readValues   // nil: it is read for its levels alone
+	dictionaries   bool         // texts may stay in the file's dictionary
+	turned         func() error // nil, or called with each page that has entries
 
+	turns int // pages that have been turned to, with those that have no entries
 	pages parquet.Pages
 	page  leafPage
 	dict  leafDictionary
@@ -171,9 +174,14 @@ func (c *leafColumn) next(inside bool) (bool, error) {
 			return false, err
 		}
 		c.page.page = page
-		if page.NumValues() > 0 {
-			return true, c.turn(page, inside)
+		c.turns++
+		if page.NumValues() == 0 {
+			continue
 		}
+		if err := c.turn(page, inside); err != nil || c.turned == nil {
+			return true, err
+		}
+		return true, c.turned()
 	}
 }
 
@@ -242,7 +250,7 @@ func (c *leafColumn) close() error {
 // newLeafColumn begins before the first row of a leaf in a row group. It reads nothing.
 func newLeafColumn(file *parquetfile.File, group int, leaf *parquet.Column) *leafColumn {
 	return &leafColumn{
-		name: strings.Join(leaf.Path(), "."), maxDef: uint8(leaf.MaxDefinitionLevel()), maxRep: uint8(leaf.MaxRepetitionLevel()),
+		name: strings.Join(leaf.Path(), "."), index: leaf.Index(), maxDef: uint8(leaf.MaxDefinitionLevel()), maxRep: uint8(leaf.MaxRepetitionLevel()),
 		open: func() (parquet.Pages, error) { return file.Pages(group, leaf.Index()) },
 	}
 }

@@ -34,6 +34,11 @@ func boolOrder(b bool) int {
 	return 0
 }
 
+func isNaN(v Value) bool {
+	f, ok := v.(float64)
+	return ok && f != f
+}
+
 // compareFloats has NaN behind all others.
 func compareFloats(a, b float64) int {
 	switch {

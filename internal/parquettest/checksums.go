@@ -3,7 +3,6 @@ package parquettest
 
 import (
 	"bytes"
-	"encoding/binary"
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
@@ -33,8 +32,7 @@ func WithoutChecksums(tb testing.TB, file []byte) []byte {
 			out = appendPages(tb, out, &c.MetaData, pages)
 		}
 	}
-	b := encoded(tb, footer)
-	return append(binary.LittleEndian.AppendUint32(append(out, b...), uint32(len(b))), "PAR1"...)
+	return withFooter(tb, out, footer)
 }
 
 func appendPages(tb testing.TB, out []byte, m *format.ColumnMetaData, pages []byte) []byte {
