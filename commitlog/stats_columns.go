@@ -9,11 +9,10 @@ import (
 	"github.com/sluicedata/sluice/schema"
 )
 
-// Table properties that say which columns have statistics.
-const (
-	propStatsLeaves  = "delta.dataSkippingNumIndexedCols"
-	propStatsColumns = "delta.dataSkippingStatsColumns"
-)
+// StatsColumnsProperty is the table property that names the columns that have statistics, instead of the first so many.
+const StatsColumnsProperty = "delta.dataSkippingStatsColumns"
+
+const propStatsLeaves = "delta.dataSkippingNumIndexedCols"
 
 // defaultStatsLeaves is how many columns have statistics without such a property.
 const defaultStatsLeaves = 32
@@ -40,7 +39,7 @@ func StatsColumnsOf(properties map[string]string) (StatsColumns, error) {
 			return c, fmt.Errorf("table property %s is %q; set it to a number of columns, or -1 for all", propStatsLeaves, s)
 		}
 	}
-	if s, ok := properties[propStatsColumns]; ok {
+	if s, ok := properties[StatsColumnsProperty]; ok {
 		c.named = make(map[string]struct{})
 		for _, name := range ColumnNames(s) {
 			c.named[name] = struct{}{}

@@ -23,10 +23,10 @@ func TestStatisticsCoverTheColumnsAskedFor(t *testing.T) {
 		"none":         {map[string]string{propStatsLeaves: "0"}, nil},
 		"first two":    {map[string]string{propStatsLeaves: "2"}, []string{"a", "s.x"}},
 		"all":          {map[string]string{propStatsLeaves: "-1"}, []string{"a", "s.x", "s.y", "b,c", "d"}},
-		"named":        {map[string]string{propStatsColumns: "d, s.x", propStatsLeaves: "0"}, []string{"s.x", "d"}},
-		"named struct": {map[string]string{propStatsColumns: "s"}, []string{"s.x", "s.y"}},
-		"quoted":       {map[string]string{propStatsColumns: "`b,c`,`s`.`y`"}, []string{"s.y", "b,c"}},
-		"named none":   {map[string]string{propStatsColumns: ""}, nil},
+		"named":        {map[string]string{StatsColumnsProperty: "d, s.x", propStatsLeaves: "0"}, []string{"s.x", "d"}},
+		"named struct": {map[string]string{StatsColumnsProperty: "s"}, []string{"s.x", "s.y"}},
+		"quoted":       {map[string]string{StatsColumnsProperty: "`b,c`,`s`.`y`"}, []string{"s.y", "b,c"}},
+		"named none":   {map[string]string{StatsColumnsProperty: ""}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			columns, err := StatsColumnsOf(tc.properties)

@@ -340,3 +340,13 @@ func TestPropertiesAreKnownAndHaveExamples(t *testing.T) {
 		}
 	}
 }
+
+func TestStatisticsOfColumnsThatAreNotThereAreRefused(t *testing.T) {
+	s := parseSchema(t, "id:long,s:struct<a:int,b:int>,l:array<int>")
+	for names, refused := range map[string]string{"id,s": "", "s.b, `l`": "", "Id": "Id", "id,s.c": "s.c", "l.element": "l.element"} {
+		err := (&Create{Schema: s, Properties: map[string]string{"delta.dataSkippingStatsColumns": names}}).Check()
+		if want := fmt.Sprintf("delta.dataSkippingStatsColumns names %q, which is no column", refused); (refused != "") != (err != nil) || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", names, err)
+		}
+	}
+}

@@ -131,6 +131,11 @@ func (c *Create) checkProperties() []error {
 		}
 	}
 	columns, _ := columnsOf(c.Schema)
+	for _, path := range commitlog.ColumnNames(c.Properties[commitlog.StatsColumnsProperty]) {
+		if findColumn(columns, path) == nil {
+			faults = append(faults, fmt.Errorf("table property %s names %q, which is no column; leave it out", commitlog.StatsColumnsProperty, path))
+		}
+	}
 	if err := checkBloom(columns, c.Properties); err != nil {
 		faults = append(faults, err)
 	}
