@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -58,6 +60,9 @@ func (a *app) cleanup(ctx context.Context, store storage.Store, path string, for
 	if err != nil {
 		return nil, err
 	}
+	if err := knownApps(log.Head().Apps, forget); err != nil {
+		return nil, err
+	}
 	v := &cleanupView{Path: path, DryRun: dry, Before: plan.Before, From: plan.From, Why: plan.Why, Holders: []holderView{}}
 	for _, h := range plan.Holders {
 		v.Holders = append(v.Holders, holderView{h.AppID, h.Batch, h.Version, h.LastUpdated})
@@ -79,6 +84,16 @@ func (a *app) cleanup(ctx context.Context, store storage.Store, path string, for
 		v.Deleted[kind] = countView(n)
 	}
 	return v, err
+}
+
+// knownApps refuses names of pipelines that have committed nothing.
+func knownApps(apps map[string]commitlog.App, names []string) error {
+	for _, name := range names {
+		if _, known := apps[name]; !known {
+			return usageError{fmt.Errorf("--forget %s: no such pipeline has committed to the table; those that have: %s", name, strings.Join(slices.Sorted(maps.Keys(apps)), ", "))}
+		}
+	}
+	return nil
 }
 
 func (v *cleanupView) list(ctx context.Context, plan *commitlog.Cleanup) error {
