@@ -1,6 +1,7 @@
 package table
 
 import (
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -69,12 +70,29 @@ func compactOf(properties map[string]string) (bool, error) {
 	}
 }
 
-// fastSnappy is Snappy by the encoder that trades a few percent of size for more than twice the speed of parquet-go's.
+// fastSnappy is Snappy by the encoder that trades a few percent of size for more than twice the speed of parquet-go's. As that of
+// Snappy's authors it looks for what was there before in pieces of 64 KiB each, which is faster than to look in all of a page.
 type fastSnappy struct{}
 
+const snappyPiece = 64 << 10
+
 func (fastSnappy) CompressionCodec() format.CompressionCodec { return format.Snappy }
+
 func (fastSnappy) Encode(dst, src []byte) ([]byte, error) {
-	return s2.EncodeSnappy(dst[:cap(dst)], src), nil
+	pieces := (len(src) + snappyPiece - 1) / snappyPiece
+	dst = slices.Grow(dst[:0], binary.MaxVarintLen64+pieces*s2.MaxEncodedLen(snappyPiece))
+	dst = binary.AppendUvarint(dst, uint64(len(src)))
+	for piece := range slices.Chunk(src, snappyPiece) {
+		// The elements are made behind a length of the piece, which lies where the bytes before have their place again afterwards.
+		var length, before [binary.MaxVarintLen64]byte
+		n := binary.PutUvarint(length[:], uint64(len(piece)))
+		at := len(dst) - n
+		copy(before[:n], dst[at:])
+		made := s2.EncodeSnappy(dst[at:cap(dst)], piece)
+		copy(made, before[:n])
+		dst = dst[:at+len(made)]
+	}
+	return dst, nil
 }
 
 // lz4Codec is LZ4_RAW: a block of LZ4 without a frame around it.

@@ -24,7 +24,7 @@ func TestCodecsAreWhatOthersDecode(t *testing.T) {
 			encoders.Go(func() {
 				r := rand.New(rand.NewPCG(seed, 40))
 				var buffer []byte
-				for _, size := range []int{0, 1, 100, 70_000, 1, 300_000} {
+				for _, size := range []int{0, 1, 100, 65_536, 65_537, 1, 131_072, 300_000} {
 					plain := bytes.Repeat([]byte{byte(seed)}, size)
 					for range size / 20 {
 						plain[r.IntN(size)] = byte(r.IntN(256))
