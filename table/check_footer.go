@@ -16,9 +16,9 @@ import (
 // and pages: the statistics of the column chunk, and its column index (parquet.thrift, Statistics and ColumnIndex).
 type footerCheck struct {
 	where string // column and row group
-	leaf  *leafColumn
 	chunk footerBounds
 	pages []footerBounds // nil: the file does not tell them
+	taken int            // pages
 }
 
 // footerBounds are what is said of a column chunk, or of one of its pages.
@@ -31,27 +31,33 @@ type footerBounds struct {
 
 // watchFooter has the leaf tell of its pages, and returns the check that hears of them.
 func watchFooter(file *parquetfile.File, group int, leaf *leafColumn) (*footerCheck, error) {
-	c := &footerCheck{where: fmt.Sprintf("column %s, row group %d", leaf.name, group), leaf: leaf}
+	c := &footerCheck{where: fmt.Sprintf("column %s, row group %d", leaf.name, group)}
 	m := &file.Metadata().RowGroups[group].Columns[leaf.index].MetaData
-	index, err := file.ColumnIndex(group, leaf.index)
-	if err != nil {
-		return nil, fmt.Errorf("column %s: its column index: %w", leaf.name, err)
-	}
-	ordered := orderedByType(file.Metadata(), leaf.index)
+	told := &boundReader{leaf: leaf, physical: m.Type, ordered: orderedByType(file.Metadata(), leaf.index)}
 	nulls := m.Statistics.NullCount
 	if nulls == 0 {
 		nulls = -1 // as if it were not told: parquet-go does not say which it is
 	}
-	if c.chunk, err = c.bounds(ordered, m.Type, m.Statistics.MinValue, m.Statistics.MaxValue, nulls); err != nil {
+	var err error
+	if c.chunk, err = told.bounds(m.Statistics.MinValue, m.Statistics.MaxValue, nulls); err != nil {
 		return nil, fmt.Errorf("column %s: %w", leaf.name, err)
 	}
-	if index != nil {
-		if c.pages, err = c.indexed(ordered, m.Type, index); err != nil {
-			return nil, fmt.Errorf("column %s: its column index: %w", leaf.name, err)
-		}
+	index, err := file.ColumnIndex(group, leaf.index)
+	if err == nil && index != nil {
+		c.pages, err = told.indexed(index)
 	}
-	leaf.turned = c.take
+	if err != nil {
+		return nil, fmt.Errorf("column %s: its column index: %w", leaf.name, err)
+	}
+	leaf.turned = func() error { return c.take(leaf) }
 	return c, nil
+}
+
+// boundReader reads bounds of a leaf's values as these are read.
+type boundReader struct {
+	leaf     *leafColumn
+	physical format.Type
+	ordered  bool // as the leaf's type defines it
 }
 
 // orderedByType says whether bounds of the column are in the order that its type defines; those of others mean nothing.
@@ -64,7 +70,7 @@ func orderedByType(m *format.FileMetaData, column int) bool {
 }
 
 // indexed are the bounds of the pages.
-func (c *footerCheck) indexed(ordered bool, t format.Type, index *format.ColumnIndex) ([]footerBounds, error) {
+func (r *boundReader) indexed(index *format.ColumnIndex) ([]footerBounds, error) {
 	n := len(index.NullPages)
 	if len(index.MinValues) != n || len(index.MaxValues) != n || len(index.NullCounts) != 0 && len(index.NullCounts) != n {
 		return nil, parquetfile.ErrDamaged
@@ -75,43 +81,44 @@ func (c *footerCheck) indexed(ordered bool, t format.Type, index *format.ColumnI
 		if len(index.NullCounts) > 0 {
 			nulls = index.NullCounts[i]
 		}
+		low, high := index.MinValues[i], index.MaxValues[i]
 		if index.NullPages[i] {
-			pages[i] = footerBounds{noValues: true, saidNull: nulls}
-			continue
+			low, high = nil, nil
 		}
 		var err error
-		if pages[i], err = c.bounds(ordered, t, index.MinValues[i], index.MaxValues[i], nulls); err != nil {
+		if pages[i], err = r.bounds(low, high, nulls); err != nil {
 			return nil, fmt.Errorf("page %d: %w", i, err)
 		}
+		pages[i].noValues = index.NullPages[i]
 	}
 	return pages, nil
 }
 
-func (c *footerCheck) bounds(ordered bool, t format.Type, low, high []byte, nulls int64) (b footerBounds, err error) {
+func (r *boundReader) bounds(low, high []byte, nulls int64) (b footerBounds, err error) {
 	b.saidNull = nulls
-	if c.leaf.maxRep > 0 {
+	if r.leaf.maxRep > 0 {
 		b.saidNull = -1 // whether a list without items counts is not agreed upon
 	}
-	if !ordered || t == format.Int96 {
+	if !r.ordered || r.physical == format.Int96 {
 		return b, nil
 	}
-	if b.min, err = c.bound(t, low); err == nil {
-		b.max, err = c.bound(t, high)
+	if b.min, err = r.bound(low); err == nil {
+		b.max, err = r.bound(high)
 	}
 	return b, err
 }
 
-// bound reads one bound as the leaf's values are read; nil if there is none, or it is NaN, which is none.
-func (c *footerCheck) bound(t format.Type, plain []byte) (Value, error) {
+// bound is nil if there is none, or it is NaN, which is none.
+func (r *boundReader) bound(plain []byte) (Value, error) {
 	if plain == nil {
 		return nil, nil
 	}
-	stored, ok := plainBound(t, plain)
+	stored, ok := plainBound(r.physical, plain)
 	if !ok {
-		return nil, fmt.Errorf("a bound of %d bytes is none of type %s", len(plain), t)
+		return nil, fmt.Errorf("a bound of %d bytes is none of type %s", len(plain), r.physical)
 	}
-	values := newLeafValues(c.leaf.values.typ)
-	if err := c.leaf.read(&values, stored, 0, 1); err != nil {
+	values := newLeafValues(r.leaf.values.typ)
+	if err := r.leaf.read(&values, stored, 0, 1); err != nil {
 		return nil, fmt.Errorf("a bound: %w", err)
 	}
 	v := valueAt(array.MakeFromData(values.array(1, nil)), 0, values.typ.Scale)
@@ -144,23 +151,24 @@ func plainBound(t format.Type, b []byte) (v encoding.Values, ok bool) {
 }
 
 // take takes in the page that the leaf has turned to.
-func (c *footerCheck) take() error {
-	p := &c.leaf.page
-	n := p.present(c.leaf.maxDef, p.entries)
-	values := newLeafValues(c.leaf.values.typ)
+func (c *footerCheck) take(leaf *leafColumn) error {
+	p := &leaf.page
+	n := p.present(leaf.maxDef, p.entries)
+	values := newLeafValues(leaf.values.typ)
 	var err error
 	if p.ids != nil {
-		err = values.pick(&c.leaf.dict.values, p.ids)
+		err = values.pick(&leaf.dict.values, p.ids)
 	} else if n > 0 {
-		err = c.leaf.read(&values, p.data, 0, n)
+		err = leaf.read(&values, p.data, 0, n)
 	}
 	if err != nil {
 		return err
 	}
 	dense := array.MakeFromData(values.array(n, nil))
+	c.taken = leaf.turns
 	said := []*footerBounds{&c.chunk}
-	if at := c.leaf.turns - 1; at < len(c.pages) {
-		said = append(said, &c.pages[at])
+	if c.taken <= len(c.pages) {
+		said = append(said, &c.pages[c.taken-1])
 	}
 	for _, b := range said {
 		b.nulls += int64(p.entries - n)
@@ -177,11 +185,8 @@ func (c *footerCheck) take() error {
 // judge tells what the values are not as it is said.
 func (c *footerCheck) judge(check *fileCheck) {
 	c.chunk.judge(check, c.where, "the file's footer")
-	if c.pages == nil {
-		return
-	}
-	if len(c.pages) != c.leaf.turns {
-		check.fault("%s has %d pages, its column index %d", c.where, c.leaf.turns, len(c.pages))
+	if c.pages != nil && c.taken > len(c.pages) {
+		check.fault("%s has %d pages, its column index %d", c.where, c.taken, len(c.pages))
 	}
 	for i := range c.pages {
 		c.pages[i].judge(check, fmt.Sprintf("%s, page %d", c.where, i), "the column index")
