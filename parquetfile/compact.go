@@ -9,8 +9,9 @@ import (
 // file and page of many; parquet-go reads the others. It knows fields in the order of their ids only, as all writers have them. After what it does
 // not know it is bad, and all that is read is zero.
 type compactReader struct {
-	rest []byte
-	bad  bool
+	rest     []byte
+	bad      bool
+	anyOrder bool // of fields, where they are only passed over
 }
 
 // Types of fields and of items in lists.
@@ -91,6 +92,15 @@ func (r *compactReader) truth(t byte) bool {
 	return t == compactTrue
 }
 
+// truthItem reads a truth in a list of such a type. What is false is 2 with some writers, and 0 with others.
+func (r *compactReader) truthItem(t byte) bool {
+	b := r.byte()
+	if t != compactTrue && t != compactFalse || b > compactFalse {
+		r.fail()
+	}
+	return b == compactTrue
+}
+
 // binary reads the bytes of a field of a type; they are those that are read from.
 func (r *compactReader) binary(t byte) []byte {
 	if t != compactBinary {
@@ -123,7 +133,7 @@ func (r *compactReader) structure(t byte, field func(id int, t byte)) {
 		if b>>4 == 0 {
 			next = int(r.zigzag())
 		}
-		if next <= id || next > math.MaxInt16 {
+		if next <= id && !r.anyOrder || next > math.MaxInt16 {
 			r.fail()
 			return
 		}

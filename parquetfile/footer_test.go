@@ -3,6 +3,7 @@ package parquetfile
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"reflect"
 	"slices"
 	"testing"
@@ -124,6 +125,22 @@ func TestFooterOfAnotherFormIsNotRead(t *testing.T) {
 	same := with(func(*format.FileMetaData) {})
 	if ok, err := new(Footer).Read(bytes.NewReader(same), int64(len(same))); !ok || err != nil {
 		t.Errorf("the footer as it is: %t, %v", ok, err)
+	}
+}
+
+// TestFooterThatAsksForMoreThanItHasIsDamaged has lists and a text of more than there is memory for.
+func TestFooterThatAsksForMoreThanItHasIsDamaged(t *testing.T) {
+	for name, footer := range map[string]string{
+		"a list":                "\x15\x02\x19\xfc\xff\xff\xff\xff\x07\x00",
+		"a list in a row group": "\x15\x02\x19\x0c\x16\x00\x19\x1c\x19\xfc\xff\xff\xff\xff\x07\x00\x00",
+		"a text":                "\x15\x02\x48\xff\xff\xff\xff\x07\x00",
+		"a list of no elements": "\x15\x02\x19\xf0\xff\xff\xff\xff\x07\x00",
+		"more than its own end": "\x15\x02\x19\x1c",
+	} {
+		file := append(binary.LittleEndian.AppendUint32([]byte(magic+footer), uint32(len(footer))), magic...)
+		if _, err := Open(bytes.NewReader(file), int64(len(file))); !errors.Is(err, ErrDamaged) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

@@ -2,13 +2,11 @@ package parquetfile
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"sync"
 
 	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 )
 
@@ -24,11 +22,14 @@ type File struct {
 // Open reads the footer of a file of size bytes. Errors are of the file's content, or of its reader.
 func Open(object io.ReaderAt, size int64) (file *File, err error) {
 	defer Recover(&err)
-	if err := checkFooter(object, size); err != nil {
+	footer, err := checkedFooter(object, size)
+	if err != nil {
 		return nil, err
 	}
 	file = &File{object: object}
-	if file.File, err = parquet.OpenFile(object, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true)); err != nil {
+	end := &endReader{ReaderAt: object, from: size - int64(len(footer)), end: footer}
+	defer func() { end.end = nil }()
+	if file.File, err = parquet.OpenFile(end, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true)); err != nil {
 		return nil, err
 	}
 	file.twin = sync.OnceValues(func() (*parquet.File, error) { return plainTwin(file.File) })
@@ -40,27 +41,6 @@ func (f *File) Chunk(group, column int) (m *format.ColumnMetaData, start, size i
 	m = &f.Metadata().RowGroups[group].Columns[column].MetaData
 	start, size, err = chunkRange(m.DataPageOffset, m.DictionaryPageOffset, m.TotalCompressedSize, f.Size())
 	return m, start, size, err
-}
-
-// ColumnIndex reads the bounds of the pages of a column chunk (parquet.thrift, ColumnIndex); nil if the file has none.
-func (f *File) ColumnIndex(group, column int) (index *format.ColumnIndex, err error) {
-	defer Recover(&err)
-	c := &f.Metadata().RowGroups[group].Columns[column]
-	if c.ColumnIndexOffset <= 0 || c.ColumnIndexLength <= 0 {
-		return nil, nil
-	}
-	if int64(c.ColumnIndexLength) > f.Size()-c.ColumnIndexOffset {
-		return nil, ErrDamaged
-	}
-	b := make([]byte, c.ColumnIndexLength)
-	if _, err := f.object.ReadAt(b, c.ColumnIndexOffset); err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
-	}
-	index = &format.ColumnIndex{}
-	if err := thrift.Unmarshal(&thrift.CompactProtocol{}, b, index); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
-	}
-	return index, nil
 }
 
 // Pages begins in front of a column's pages in a row group.
@@ -79,19 +59,46 @@ func (f *File) Pages(group, column int) (parquet.Pages, error) {
 	return twin.RowGroups()[group].ColumnChunks()[column].(*parquet.FileColumnChunk).PagesFrom(from), nil
 }
 
-// checkFooter holds the footer's length against the file's before anything is allocated for it.
-func checkFooter(object io.ReaderAt, size int64) error {
-	var tail [8]byte // of a footer: its length, and the magic
-	if size < int64(len("PAR1")+len(tail)) {
-		return fmt.Errorf("the file has %d bytes, too few for Parquet; restore it from a copy", size)
+// checkedFooter reads a file's footer, with the length and the magic behind it. Lengths and lists in it that go over its end are damage: parquet-go
+// would make room for them first.
+func checkedFooter(object io.ReaderAt, size int64) ([]byte, error) {
+	const behind = 4 + int64(len(magic)) // the footer: its length, and the magic
+	if size < int64(len(magic))+behind {
+		return nil, fmt.Errorf("the file has %d bytes, too few for Parquet; restore it from a copy", size)
 	}
-	if _, err := object.ReadAt(tail[:], size-int64(len(tail))); err != nil && !errors.Is(err, io.EOF) {
-		return err
+	var tail [behind]byte
+	if err := readAt(object, tail[:], size-behind); err != nil {
+		return nil, err
 	}
-	if n := int64(binary.LittleEndian.Uint32(tail[:4])); n > size-int64(len("PAR1")+len(tail)) {
-		return fmt.Errorf("the Parquet file is damaged: a footer of %d bytes in a file of %d; restore it from a copy", n, size)
+	n := int64(binary.LittleEndian.Uint32(tail[:]))
+	if n > size-int64(len(magic))-behind {
+		return nil, fmt.Errorf("the Parquet file is damaged: a footer of %d bytes in a file of %d; restore it from a copy", n, size)
 	}
-	return nil
+	footer := make([]byte, n+behind)
+	if err := readAt(object, footer, size-n-behind); err != nil {
+		return nil, err
+	}
+	if string(tail[4:]) == magic { // and not encrypted
+		r := &compactReader{rest: footer[:n], anyOrder: true}
+		if r.skip(compactStruct); r.bad {
+			return nil, ErrDamaged
+		}
+	}
+	return footer, nil
+}
+
+// endReader reads the end of an object from memory as long as it has it.
+type endReader struct {
+	io.ReaderAt
+	from int64
+	end  []byte
+}
+
+func (r *endReader) ReadAt(p []byte, off int64) (int, error) {
+	if at := off - r.from; at >= 0 && at+int64(len(p)) <= int64(len(r.end)) {
+		return copy(p, r.end[at:]), nil
+	}
+	return r.ReaderAt.ReadAt(p, off)
 }
 
 // Recover, deferred, turns a panic into an error: the Parquet decoder answers some damaged files with one.

@@ -71,11 +71,7 @@ func orderedByType(m *format.FileMetaData, column int) bool {
 
 // indexed are the bounds of the pages.
 func (r *boundReader) indexed(index *format.ColumnIndex) ([]footerBounds, error) {
-	n := len(index.NullPages)
-	if len(index.MinValues) != n || len(index.MaxValues) != n || len(index.NullCounts) != 0 && len(index.NullCounts) != n {
-		return nil, parquetfile.ErrDamaged
-	}
-	pages := make([]footerBounds, n)
+	pages := make([]footerBounds, len(index.NullPages))
 	for i := range pages {
 		nulls := int64(-1)
 		if len(index.NullCounts) > 0 {
