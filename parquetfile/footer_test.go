@@ -13,6 +13,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/sluicedata/sluice/internal/parquettest"
 )
 
 // oracle decodes by parquet-go what some bytes begin with.
@@ -106,7 +108,7 @@ func TestFooterOfAnotherFormIsNotRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		change(&m)
-		return withFooter(t, []byte(magic), &m)
+		return parquettest.EndedBy(t, []byte(magic), &m)
 	}
 	for name, b := range map[string][]byte{
 		"of too few bytes":       []byte("PAR1"),

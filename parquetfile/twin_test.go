@@ -12,7 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
-	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/sluicedata/sluice/internal/parquettest"
@@ -146,17 +145,7 @@ func joined(t *testing.T, first, second []byte) []byte {
 		m.RowGroups = append(m.RowGroups, g)
 	}
 	m.NumRows += more.NumRows
-	return withFooter(t, slices.Concat(body, behind), m)
-}
-
-// withFooter is a file of pages, behind the magic.
-func withFooter(t *testing.T, pages []byte, m *format.FileMetaData) []byte {
-	t.Helper()
-	b, err := thrift.Marshal(&thrift.CompactProtocol{}, m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return slices.Concat(pages, b, binary.LittleEndian.AppendUint32(nil, uint32(len(b))), []byte(magic))
+	return parquettest.EndedBy(t, slices.Concat(body, behind), m)
 }
 
 // uncompress is LZ4's block format read byte by byte, as its description has it, but for one thing: a block may end with a match, though none

@@ -79,10 +79,10 @@ const snappyPiece = 64 << 10
 func (fastSnappy) CompressionCodec() format.CompressionCodec { return format.Snappy }
 
 func (fastSnappy) Encode(dst, src []byte) ([]byte, error) {
-	pieces := (len(src) + snappyPiece - 1) / snappyPiece
-	dst = slices.Grow(dst[:0], binary.MaxVarintLen64+pieces*s2.MaxEncodedLen(snappyPiece))
+	dst = slices.Grow(dst[:0], s2.MaxEncodedLen(len(src))) // and more in the end where it does not become shorter
 	dst = binary.AppendUvarint(dst, uint64(len(src)))
 	for piece := range slices.Chunk(src, snappyPiece) {
+		dst = slices.Grow(dst, s2.MaxEncodedLen(len(piece)))
 		// The elements are made behind a length of the piece, which lies where the bytes before have their place again afterwards.
 		var length, before [binary.MaxVarintLen64]byte
 		n := binary.PutUvarint(length[:], uint64(len(piece)))

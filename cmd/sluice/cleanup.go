@@ -6,7 +6,6 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -90,7 +89,7 @@ func (a *app) cleanup(ctx context.Context, store storage.Store, path string, for
 func knownApps(apps map[string]commitlog.App, names []string) error {
 	for _, name := range names {
 		if _, known := apps[name]; !known {
-			return usageError{fmt.Errorf("--forget %s: no such pipeline has committed to the table; those that have: %s", name, strings.Join(slices.Sorted(maps.Keys(apps)), ", "))}
+			return usageError{fmt.Errorf("--forget %s: no such pipeline has committed to the table; leave it out, or name one of %q", name, slices.Sorted(maps.Keys(apps)))}
 		}
 	}
 	return nil

@@ -32,7 +32,7 @@ func WithoutChecksums(tb testing.TB, file []byte) []byte {
 			out = appendPages(tb, out, &c.MetaData, pages)
 		}
 	}
-	return withFooter(tb, out, footer)
+	return EndedBy(tb, out, footer)
 }
 
 func appendPages(tb testing.TB, out []byte, m *format.ColumnMetaData, pages []byte) []byte {

@@ -3,6 +3,7 @@ package parquettest
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
@@ -19,7 +20,7 @@ func WithFooter(tb testing.TB, file []byte, change func(*format.FileMetaData)) [
 	}
 	footer := open.Metadata()
 	change(footer)
-	return withFooter(tb, bytes.Clone(file[:len(file)-8-int(binary.LittleEndian.Uint32(file[len(file)-8:]))]), footer)
+	return EndedBy(tb, file[:len(file)-8-int(binary.LittleEndian.Uint32(file[len(file)-8:]))], footer)
 }
 
 // WithColumnIndex is a file with another column index of a column in its first row group.
@@ -42,8 +43,9 @@ func WithColumnIndex(tb testing.TB, file []byte, column int, change func(*format
 	})
 }
 
-func withFooter(tb testing.TB, out []byte, footer *format.FileMetaData) []byte {
+// EndedBy is a file of what is in front of a footer, and that.
+func EndedBy(tb testing.TB, front []byte, footer *format.FileMetaData) []byte {
 	tb.Helper()
 	b := encoded(tb, footer)
-	return append(binary.LittleEndian.AppendUint32(append(out, b...), uint32(len(b))), "PAR1"...)
+	return slices.Concat(front, b, binary.LittleEndian.AppendUint32(nil, uint32(len(b))), []byte("PAR1"))
 }
